@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The ELF shared object that holds all code of a window: .text sections, symbols, build-id (and
+ * line and unwind tables). sh_addr == sh_offset == vaddr for all that is mapped. DESIGN.md, "The
+ * image".
+ */
+#ifndef JITINJECT_IMAGE_H
+#define JITINJECT_IMAGE_H
+
+#include "jitinject/diag.h"
+#include "jitinject/jitdump.h"
+#include "jitinject/place.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define IMAGE_BUILD_ID_SIZE 20
+
+struct image_target {
+    uint16_t machine;   /* EM_* */
+    bool is_64bit;      /* ELFCLASS64 */
+    bool is_big_endian; /* ELFDATA2MSB */
+};
+
+/* EM_* of a `uname -m` name as perf.data has it ("x86_64", "aarch64", "i686", "s390x" ...); EM_NONE
+ * if unknown. */
+uint16_t image_machine_of_arch(const char *arch);
+/* Class of the machine by its usual ABI: 64 bits unless it is a 32-bit machine. */
+bool image_machine_is_64bit(uint16_t machine);
+
+struct image_stats {
+    uint64_t symbols;
+    uint64_t code_bytes;    /* copied from dumps */
+    uint64_t file_size;     /* apparent */
+    uint64_t bytes_written; /* less the holes */
+};
+
+/*
+ * Writes the image of `file` to `fd` (empty, read-write), reading code and names from
+ * dumps[code->source]. The build-id is a function of all that the image holds. 0 or a negative
+ * errno (the dump's or the disk's), reported to `diag`. Memory: buffers of a few MiB and 4 bytes a
+ * symbol.
+ */
+int image_write(const struct place_file *file, struct jitdump *const *dumps,
+                const struct image_target *target, int fd, const struct diag *diag,
+                uint8_t build_id[IMAGE_BUILD_ID_SIZE], struct image_stats *stats);
+
+#endif /* JITINJECT_IMAGE_H */

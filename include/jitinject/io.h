@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* Whole reads and writes: interrupted and short calls are taken up again. */
+#ifndef JITINJECT_IO_H
+#define JITINJECT_IO_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/*
+ * Reads up to `size` bytes at `offset`; fewer only where the file ends. Returns the number of bytes
+ * read, or a negative errno.
+ */
+ssize_t io_pread(int fd, void *buffer, size_t size, uint64_t offset);
+
+/* Writes all of it. 0 or a negative errno. */
+int io_pwrite(int fd, const void *buffer, size_t size, uint64_t offset);
+int io_write(int fd, const void *buffer, size_t size);
+
+/*
+ * An unnamed temporary file (read and write, close-on-exec) in $TMPDIR or /tmp that vanishes with
+ * its descriptor. A descriptor or a negative errno.
+ */
+int io_spool_file(void);
+
+#endif /* JITINJECT_IO_H */

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reading jitdump files,
+ * https://github.com/torvalds/linux/blob/master/tools/perf/Documentation/jitdump-specification.txt
+ *
+ * A dump is untrusted: every length is checked against its record and every record against the
+ * file. What is odd is reported with its offset and costs only the records it concerns.
+ */
+#ifndef JITINJECT_JITDUMP_H
+#define JITINJECT_JITDUMP_H
+
+#include "jitinject/code.h"
+#include "jitinject/diag.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum jitdump_record_id {
+    JITDUMP_LOAD = 0,
+    JITDUMP_MOVE = 1,
+    JITDUMP_DEBUG_INFO = 2,
+    JITDUMP_CLOSE = 3,
+    JITDUMP_UNWINDING_INFO = 4,
+};
+
+struct jitdump_header {
+    uint32_t version;
+    uint32_t total_size;  /* bytes of the header; the first record is there */
+    uint32_t elf_machine; /* EM_*; 0 where the writer left it out */
+    uint32_t pid;         /* of the writer, in its own pid namespace */
+    uint64_t timestamp;   /* unreliable in practice */
+    uint64_t flags;       /* as found */
+    bool swapped;         /* the dump's byte order is not this machine's */
+    bool arch_timestamps; /* flags is exactly the one known flag: times are raw TSC */
+};
+
+struct jitdump;
+
+/*
+ * Opens a dump and reads its header. A gzip file is unpacked into an unnamed temporary file first;
+ * offsets are then those of the unpacked dump. -ENOENT, -EACCES ... as open(2); -EBADMSG: not a
+ * jitdump, empty, or cut in its header. A failure is reported to `diag` as a warning, with the
+ * reason.
+ */
+int jitdump_open(const char *path, const struct diag *diag, struct jitdump **out);
+void jitdump_free(struct jitdump *dump);
+
+const char *jitdump_path(const struct jitdump *dump);
+const struct jitdump_header *jitdump_header(const struct jitdump *dump);
+/* Identity of the file as it was opened (of the .gz itself for a packed dump). */
+void jitdump_identity(const struct jitdump *dump, dev_t *device, ino_t *inode);
+/* A descriptor for pread of the (unpacked) dump, owned by the dump, and its size in bytes. */
+int jitdump_fd(const struct jitdump *dump);
+uint64_t jitdump_size(const struct jitdump *dump);
+
+/* One record as found in the stream. */
+struct jitdump_record {
+    uint64_t offset;     /* of the record in the dump */
+    uint32_t id;         /* enum jitdump_record_id, or an unknown one */
+    uint32_t total_size; /* with the 16-byte prefix, within the file */
+    uint64_t time;
+    union {
+        struct {
+            uint32_t pid, tid;
+            uint64_t addr, size, index;
+            uint32_t name_size;
+            uint32_t code_delta; /* of the bytes from the record's start; valid if has_bytes */
+            bool has_bytes;
+            const char *name; /* NUL-terminated, valid until the next call */
+        } load;
+        struct {
+            uint32_t pid, tid;
+            uint64_t old_addr, new_addr, size, index;
+        } move;
+        struct {
+            uint64_t addr, entries; /* nr_entry as written, not checked against the record */
+        } debug;
+        struct {
+            uint64_t size, header_size,
+                mapped_size; /* as written; size <= total_size - 40 is checked */
+        } unwinding;
+    };
+};
+
+struct jitdump_reader;
+
+/*
+ * A sequential reader over the records of `dump`, in a bounded buffer: code bytes are passed over,
+ * never kept. Records whose fixed part, name or sizes are not within the record are reported and
+ * left out. Foreign bytes between records are passed over up to the next plausible run of records,
+ * and said.
+ */
+int jitdump_reader_new(struct jitdump *dump, const struct diag *diag, struct jitdump_reader **out);
+void jitdump_reader_free(struct jitdump_reader *reader);
+/* 1: *record is set; 0: the end (a cut last record is reported, what is whole counts); <0: -errno
+ * of the disk. */
+int jitdump_reader_next(struct jitdump_reader *reader, struct jitdump_record *record);
+
+/* What a dump holds, and what was odd in it: data for a summary. */
+struct jitdump_stats {
+    uint64_t loads, moves, debug_infos, unwinding_infos, closes, unknown;
+    uint64_t moves_unresolved; /* MOVE of a code_index that was never loaded by that pid */
+    uint64_t debug_unpaired;   /* DEBUG_INFO of a function that was never loaded */
+    uint64_t skipped_bytes;    /* foreign bytes passed over */
+    uint64_t invalid_records;  /* left out */
+    uint64_t code_bytes;
+    uint64_t first_time, last_time; /* over LOAD and MOVE; 0 if none */
+    bool truncated;
+};
+
+/* All pieces of code of a dump in the order of its records. */
+struct jitdump_index {
+    struct code *codes;
+    size_t count, capacity;
+    struct jitdump_stats stats;
+};
+
+/*
+ * Reads the dump once. Every piece gets `source` (see struct code). A MOVE becomes a piece at the
+ * new address with the bytes, name and tables of the last piece of that pid and code_index.
+ * DEBUG_INFO goes to the LOAD of its address (the next one, else the nearest before), failing that
+ * to the next LOAD in order; UNWINDING_INFO goes to the next LOAD, and, where its table is written
+ * header first for a group (LLVM ORC), to every LOAD up to the next such record. 0 or a negative
+ * errno; on an error the index is empty.
+ */
+int jitdump_index_build(struct jitdump *dump, uint16_t source, const struct diag *diag,
+                        struct jitdump_index *index);
+void jitdump_index_clear(struct jitdump_index *index);
+
+/*
+ * Whether two pieces of (perhaps different) dumps have the same name and the same bytes. Reads the
+ * dumps.
+ */
+bool jitdump_same_code(const struct jitdump *dump_a, const struct code *a,
+                       const struct jitdump *dump_b, const struct code *b);
+
+#endif /* JITINJECT_JITDUMP_H */

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A file that exists whole or not at all: written without a name (or under a temporary one where
+ * the file system knows no unnamed files) and given its name at the end.
+ */
+#ifndef JITINJECT_OUTFILE_H
+#define JITINJECT_OUTFILE_H
+
+#include <sys/types.h>
+
+struct outfile;
+
+/*
+ * Starts a file that is to be called `path`, with `mode` less the umask. The directory must exist
+ * and be writable. 0 or a negative errno; *out is NULL on an error.
+ */
+int outfile_new(const char *path, mode_t mode, struct outfile **out);
+
+/* Open for reading and writing; owned by the outfile. */
+int outfile_fd(const struct outfile *file);
+const char *outfile_path(const struct outfile *file);
+
+/*
+ * Gives the file its name, in place of whatever had it. Delayed write errors show here. 0 or a
+ * negative errno; on an error nothing is left behind.
+ */
+int outfile_commit(struct outfile *file);
+
+/* Takes the name away again that outfile_commit gave; for undoing a set of files. */
+void outfile_revoke(struct outfile *file);
+
+/* Frees; what was not committed is gone. NULL is fine. */
+void outfile_free(struct outfile *file);
+
+#endif /* JITINJECT_OUTFILE_H */

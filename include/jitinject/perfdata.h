@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reading perf.data as a stream of records, and writing it again with records left out and mmap2
+ * events slipped in. Format: tools/perf/Documentation/perf.data-file-format.txt and perf_event.h of
+ * Linux.
+ *
+ * Input forms: a regular file in file form ("PERFILE2", header of 104 bytes) or in pipe form
+ * (header of 16 bytes), with or without COMPRESSED / COMPRESSED2 records. The output has the form
+ * of the input, uncompressed. Memory is bounded by the read buffer and the header, not by the
+ * number of records.
+ */
+#ifndef JITINJECT_PERFDATA_H
+#define JITINJECT_PERFDATA_H
+
+#include "jitinject/diag.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum perfdata_type {
+    PERFDATA_MMAP = 1,
+    PERFDATA_LOST = 2,
+    PERFDATA_COMM = 3,
+    PERFDATA_EXIT = 4,
+    PERFDATA_FORK = 7,
+    PERFDATA_READ = 8,
+    PERFDATA_SAMPLE = 9,
+    PERFDATA_MMAP2 = 10,
+    PERFDATA_HEADER_ATTR = 64,
+    PERFDATA_EVENT_TYPE = 65,
+    PERFDATA_TRACING_DATA = 66,
+    PERFDATA_BUILD_ID = 67,
+    PERFDATA_FINISHED_ROUND = 68,
+    PERFDATA_AUXTRACE = 71,
+    PERFDATA_TIME_CONV = 79,
+    PERFDATA_HEADER_FEATURE = 80,
+    PERFDATA_COMPRESSED = 81,
+    PERFDATA_COMPRESSED2 = 83,
+};
+
+enum perfdata_feature {
+    PERFDATA_FEATURE_BUILD_ID = 2,
+    PERFDATA_FEATURE_ARCH = 6,
+    PERFDATA_FEATURE_AUXTRACE = 18,
+    PERFDATA_FEATURE_DIR_FORMAT = 24,
+    PERFDATA_FEATURE_COMPRESSED = 27,
+};
+
+struct perfdata;
+
+/* One event of the recording (perf_event_attr), as far as anybody here needs it. */
+struct perfdata_attr {
+    uint32_t type, size;
+    uint64_t config;
+    uint64_t sample_type; /* PERF_SAMPLE_* */
+    uint64_t flags;       /* the bit field at offset 40 */
+    int32_t clockid;
+    bool sample_id_all, use_clockid, tracks_mmap; /* mmap or mmap2 bit */
+    bool takes_samples;                           /* false for the software dummy event */
+    uint64_t *ids;
+    size_t id_count;
+};
+
+struct perfdata_options {
+    bool force; /* read a file that belongs to another user, as perf's -f */
+};
+
+/*
+ * Opens and checks the header, attrs and feature table. Errors are reported to `diag` with the
+ * place and what to do: -EBADMSG not perf.data or damaged, -EPERM owner, -ENOTSUP a form that is
+ * not read (directory), or that of open(2). `diag` is kept and must outlive the perfdata.
+ */
+int perfdata_open(const char *path, const struct perfdata_options *options, const struct diag *diag,
+                  struct perfdata **out);
+void perfdata_free(struct perfdata *data);
+void perfdata_identity(const struct perfdata *data, dev_t *device, ino_t *inode);
+
+/* In pipe form the attrs come as records: complete only after a first full pass with perfdata_next.
+ */
+const struct perfdata_attr *perfdata_attrs(const struct perfdata *data, size_t *count);
+bool perfdata_swapped(const struct perfdata *data);
+/* The HEADER_ARCH string ("x86_64", "aarch64", ...) as uname -m, or NULL if not recorded. */
+const char *perfdata_arch(const struct perfdata *data);
+
+/* TIME_CONV: how to turn raw timestamps into ns; filled by a pass over the records. */
+struct perfdata_time_conv {
+    bool present;
+    uint64_t shift, mult, zero, cycles, mask;
+    bool cap_time_zero, cap_time_short;
+};
+const struct perfdata_time_conv *perfdata_time_conversion(const struct perfdata *data);
+/* ns of a raw timestamp (perf_event.h, cap_user_time_zero and cap_user_time_short). */
+uint64_t perfdata_time_from_arch(const struct perfdata_time_conv *conv, uint64_t cycles);
+
+/* A record, valid until the next call of perfdata_next. */
+struct perfdata_record {
+    uint64_t number; /* 0, 1, 2 ... in the order in which every pass delivers them */
+    uint64_t offset; /* in the file; for a record out of a compressed one, that one's offset */
+    uint32_t type;
+    uint16_t misc;
+    uint16_t size;        /* header.size */
+    const uint8_t *bytes; /* header and body, `size` bytes */
+    uint64_t payload; /* bytes that follow outside of size (AUXTRACE, TRACING_DATA); perfdata_keep
+                         copies them */
+};
+
+/* Starts over at the first record. 0 or a negative errno. */
+int perfdata_rewind(struct perfdata *data);
+/*
+ * 1: *record is set; 0: the end of the data; <0: reported, -EBADMSG (a record of impossible size,
+ * data cut, a zstd stream that is broken) or of the disk. COMPRESSED records are not delivered,
+ * their content is.
+ */
+int perfdata_next(struct perfdata *data, struct perfdata_record *record);
+
+/* Time of a record in ns. False: it has none (type >= 64, no TIME in its sample_type, time 0 or
+ * ~0). */
+bool perfdata_time(const struct perfdata *data, const struct perfdata_record *record,
+                   uint64_t *time);
+
+struct perfdata_sample {
+    uint64_t ip, time;
+    uint32_t pid, tid;
+    uint8_t cpumode; /* PERF_RECORD_MISC_CPUMODE_MASK: 2 is user */
+};
+/* False if the sample's attr lacks one of IP, TID and TIME, or the record is too short. */
+bool perfdata_sample(const struct perfdata *data, const struct perfdata_record *record,
+                     struct perfdata_sample *sample);
+
+/* MMAP and MMAP2. */
+struct perfdata_mapping {
+    uint64_t addr, len, pgoff;
+    uint64_t inode, inode_generation;
+    uint32_t pid, tid, major, minor, prot, flags;
+    bool has_build_id;    /* misc bit 14: build-id instead of inode and so on */
+    bool is_data;         /* MMAP_DATA, misc bit 13 */
+    const char *filename; /* NUL-terminated within the record */
+    size_t filename_size; /* without NUL */
+};
+/* False: the record is too short or its name has no end in it. */
+bool perfdata_mapping(const struct perfdata *data, const struct perfdata_record *record,
+                      struct perfdata_mapping *mapping);
+
+struct perfdata_task {
+    uint32_t pid, ppid, tid, ptid;
+};
+/* FORK and EXIT. */
+bool perfdata_task(const struct perfdata *data, const struct perfdata_record *record,
+                   struct perfdata_task *task);
+
+/* ---- Writing ---- */
+
+struct perfdata_writer;
+
+/*
+ * Starts writing to `fd` (a regular file, written from offset 0 on) what is read from `data`, whose
+ * attrs must be complete (one full pass made). The caller rewinds `data` and feeds each record, in
+ * order, to perfdata_keep, or does not.
+ */
+int perfdata_writer_new(struct perfdata *data, int fd, struct perfdata_writer **out);
+void perfdata_writer_free(struct perfdata_writer *writer);
+
+/* Copies the record byte for byte, with its payload. `record` is the one that perfdata_next
+ * returned last. */
+int perfdata_keep(struct perfdata_writer *writer, const struct perfdata_record *record);
+
+/*
+ * Writes an mmap2 event of user mode (prot and flags as given) with the complete sample id of the
+ * attr that tracks mappings, at `time`. Names up to PATH_MAX - 1 bytes.
+ */
+int perfdata_write_mapping(struct perfdata_writer *writer, const struct perfdata_mapping *mapping,
+                           uint64_t time);
+
+/* Adds a row to the build-id feature (file form; in pipe form a BUILD_ID record is written at
+ * once). */
+int perfdata_write_build_id(struct perfdata_writer *writer, const uint8_t id[20],
+                            const char *filename);
+
+/* Writes the features (table, payloads, the AUXTRACE index moved) and the header. 0 or a negative
+ * errno. */
+int perfdata_writer_finish(struct perfdata_writer *writer);
+/* Bytes written so far. */
+uint64_t perfdata_writer_size(const struct perfdata_writer *writer);
+
+#endif /* JITINJECT_PERFDATA_H */

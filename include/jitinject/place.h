@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Placing: which piece of code goes where in which file, and which mapping events make a reader see
+ * the right piece at every time. Knows nothing of files: in go pieces, mappings and forks of a
+ * whole recording, out come files (as layouts) and events. DESIGN.md, "Placing".
+ */
+#ifndef JITINJECT_PLACE_H
+#define JITINJECT_PLACE_H
+
+#include "jitinject/code.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct place;
+
+struct place_options {
+    /* Whether two pieces at one address have the same name and bytes; called rarely. */
+    bool (*same_code)(void *context, const struct code *a, const struct code *b);
+    void *context;
+};
+
+/* 0 or -ENOMEM. `options` is copied. */
+int place_new(const struct place_options *options, struct place **out);
+void place_free(struct place *place);
+
+enum place_mapping_kind {
+    PLACE_FILE,      /* a real file, or anything else that replaces what was there */
+    PLACE_ANONYMOUS, /* memory without a file of its own: never hides live code */
+};
+
+/*
+ * Input, in any order; times in ns. A time of 0 is before everything. 0 or -ENOMEM.
+ *
+ * place_add_mapping: `record` is the number of its record, for place_dropped.
+ * place_add_fork:    `child` starts as a copy of `parent`.
+ * place_add_dump:    the process writes a dump from `time` on; `drops_anonymous` mappings of
+ * processes without code are never dropped. place_add_codes:   `count` pieces, all of process
+ * codes[i].pid; borrowed (and their `layer` is set) until place_free.
+ */
+int place_add_mapping(struct place *place, uint32_t pid, uint64_t time, uint64_t addr, uint64_t len,
+                      enum place_mapping_kind kind, uint64_t record);
+int place_add_fork(struct place *place, uint32_t child, uint32_t parent, uint64_t time);
+int place_add_dump(struct place *place, uint32_t pid, uint64_t time);
+int place_add_codes(struct place *place, struct code *codes, size_t count);
+
+/* Does the work. 0 or a negative errno. */
+int place_run(struct place *place);
+
+/* A run of pieces with small gaps: one section of the file. offset - addr is one number for a file
+ * that mirrors. */
+struct place_extent {
+    uint64_t addr, size;
+    uint64_t offset;     /* in the file */
+    size_t first, count; /* its pieces: file->codes[first] ... */
+};
+
+struct place_file {
+    uint32_t pid;
+    uint32_t number; /* 0, 1, ... within the process */
+    bool mirrors; /* one bias for all extents; false for the last file of a process with more layers
+                     than get one each */
+    struct code *const
+        *codes; /* by extent, then by address; distinct and not overlapping within an extent */
+    size_t code_count;
+    const struct place_extent
+        *extents; /* by offset, at PLACE_TEXT_OFFSET or more, page-congruent with their addresses */
+    size_t extent_count;
+    uint64_t tables_offset; /* room for unwind tables that mapping events cover, after the extents;
+                               0 if tables_size is 0 */
+    uint64_t tables_size;
+    uint64_t end; /* first offset behind all that is mapped */
+};
+
+/* Code begins here at the earliest; ELF header and notes lie before it. */
+#define PLACE_TEXT_OFFSET 0x10000
+
+const struct place_file *place_files(const struct place *place, size_t *count);
+
+struct place_event {
+    uint64_t time; /* ns, never 0 */
+    uint64_t addr, len;
+    uint64_t offset; /* pgoff: in the file */
+    uint32_t pid;
+    uint32_t file; /* index into place_files */
+};
+
+/* The events to slip in, by time. */
+const struct place_event *place_events(const struct place *place, size_t *count);
+
+/* Numbers of the records of anonymous mappings that add nothing, ascending. */
+const uint64_t *place_dropped(const struct place *place, size_t *count);
+
+enum place_found {
+    PLACE_ELSEWHERE, /* not in memory that held JIT code */
+    PLACE_UNNAMED,   /* in such memory, where no piece was known at that time */
+    PLACE_NAMED,
+};
+/* What a reader of the result finds at an address of a process at a time. */
+enum place_found place_lookup(const struct place *place, uint32_t pid, uint64_t addr,
+                              uint64_t time);
+
+struct place_process {
+    uint32_t pid;
+    uint64_t codes; /* pieces that were placed */
+    uint64_t code_bytes;
+    uint64_t repeated; /* pieces left out because the same code was there already */
+    uint64_t files, events, dropped;
+    uint64_t beyond_layers; /* pieces in a file that does not mirror: names and lines are right,
+                               DWARF unwinding is not */
+};
+/* One row for each process that has pieces of its own, by pid. */
+const struct place_process *place_processes(const struct place *place, size_t *count);
+
+#endif /* JITINJECT_PLACE_H */

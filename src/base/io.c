@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+#include "jitinject/io.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+ssize_t io_pread(int fd, void *buffer, size_t size, uint64_t offset)
+{
+    size_t done = 0;
+
+    while (done < size) {
+        ssize_t got = pread(fd, (char *)buffer + done, size - done, (off_t)(offset + done));
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return -errno;
+        if (got == 0)
+            break;
+        done += (size_t)got;
+    }
+    return (ssize_t)done;
+}
+
+int io_pwrite(int fd, const void *buffer, size_t size, uint64_t offset)
+{
+    size_t done = 0;
+
+    while (done < size) {
+        ssize_t put = pwrite(fd, (const char *)buffer + done, size - done, (off_t)(offset + done));
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put <= 0)
+            return put < 0 ? -errno : -EIO;
+        done += (size_t)put;
+    }
+    return 0;
+}
+
+int io_write(int fd, const void *buffer, size_t size)
+{
+    size_t done = 0;
+
+    while (done < size) {
+        ssize_t put = write(fd, (const char *)buffer + done, size - done);
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put <= 0)
+            return put < 0 ? -errno : -EIO;
+        done += (size_t)put;
+    }
+    return 0;
+}
+
+int io_spool_file(void)
+{
+    const char *dir = getenv("TMPDIR");
+    char path[4096];
+
+    if (!dir || !*dir)
+        dir = "/tmp";
+    int fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (fd >= 0)
+        return fd;
+    if (snprintf(path, sizeof(path), "%s/jitinject-XXXXXX", dir) >= (int)sizeof(path))
+        return -ENAMETOOLONG;
+    fd = mkostemp(path, O_CLOEXEC);
+    if (fd < 0)
+        return -errno;
+    unlink(path);
+    return fd;
+}

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+#include "jitinject/outfile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct outfile {
+    int fd;
+    char *path;      /* the name it is to have */
+    char *directory; /* of path */
+    char *temporary; /* a name beside it, once it has one */
+    bool committed;
+};
+
+/* A name beside the final one that nobody else uses; `attempt` tells tries apart. */
+static char *temporary_name(const struct outfile *file, unsigned attempt)
+{
+    const char *base = strrchr(file->path, '/');
+    char *name;
+
+    base = base ? base + 1 : file->path;
+    if (asprintf(&name, "%s/.%.200s.%ld-%u.tmp", file->directory, base, (long)getpid(), attempt) <
+        0)
+        return NULL;
+    return name;
+}
+
+/* Where the file system has no unnamed files. O_EXCL: never through somebody's link. */
+static int open_named(struct outfile *file, mode_t mode)
+{
+    for (unsigned attempt = 0; attempt < 100; attempt++) {
+        char *name = temporary_name(file, attempt);
+        if (!name)
+            return -ENOMEM;
+        int fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+        if (fd >= 0) {
+            file->temporary = name;
+            return fd;
+        }
+        free(name);
+        if (errno != EEXIST)
+            return -errno;
+    }
+    return -EEXIST;
+}
+
+int outfile_new(const char *path, mode_t mode, struct outfile **out)
+{
+    struct outfile *file = calloc(1, sizeof(*file));
+    int err = -ENOMEM;
+
+    *out = NULL;
+    if (!file)
+        return err;
+    file->fd = -1;
+    file->path = strdup(path);
+    file->directory = strdup(path);
+    if (!file->path || !file->directory)
+        goto fail;
+
+    char *slash = strrchr(file->directory, '/');
+    if (!slash)
+        strcpy(file->directory, *path ? "." : "");
+    else if (slash == file->directory)
+        slash[1] = '\0';
+    else
+        *slash = '\0';
+
+    file->fd = open(file->directory, O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
+    err = file->fd < 0 ? -errno : 0;
+    if (err == -EOPNOTSUPP || err == -EISDIR || err == -EINVAL) {
+        file->fd = open_named(file, mode);
+        err = file->fd < 0 ? file->fd : 0;
+    }
+    if (err)
+        goto fail;
+    *out = file;
+    return 0;
+fail:
+    outfile_free(file);
+    return err;
+}
+
+int outfile_fd(const struct outfile *file)
+{
+    return file->fd;
+}
+
+const char *outfile_path(const struct outfile *file)
+{
+    return file->path;
+}
+
+/* An unnamed file cannot replace a name, so it gets a temporary one first. */
+static int give_temporary_name(struct outfile *file)
+{
+    char unnamed[64];
+
+    snprintf(unnamed, sizeof(unnamed), "/proc/self/fd/%d", file->fd);
+    for (unsigned attempt = 0; attempt < 100; attempt++) {
+        char *name = temporary_name(file, attempt);
+        if (!name)
+            return -ENOMEM;
+        if (linkat(AT_FDCWD, unnamed, AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0) {
+            file->temporary = name;
+            return 0;
+        }
+        free(name);
+        if (errno != EEXIST)
+            return -errno;
+    }
+    return -EEXIST;
+}
+
+int outfile_commit(struct outfile *file)
+{
+    int err = file->temporary ? 0 : give_temporary_name(file);
+
+    if (err)
+        return err;
+    if (rename(file->temporary, file->path) < 0)
+        return -errno;
+    free(file->temporary);
+    file->temporary = NULL;
+    file->committed = true;
+    /* A network file system may say only now that the disk is full. */
+    int fd = file->fd;
+    file->fd = -1;
+    if (close(fd) < 0 && errno != EINTR) {
+        err = -errno;
+        outfile_revoke(file);
+    }
+    return err;
+}
+
+void outfile_revoke(struct outfile *file)
+{
+    if (file && file->committed) {
+        unlink(file->path);
+        file->committed = false;
+    }
+}
+
+void outfile_free(struct outfile *file)
+{
+    if (!file)
+        return;
+    if (file->fd >= 0)
+        close(file->fd);
+    if (file->temporary)
+        unlink(file->temporary);
+    free(file->temporary);
+    free(file->directory);
+    free(file->path);
+    free(file);
+}
