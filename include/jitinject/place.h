@@ -33,11 +33,12 @@ enum place_mapping_kind {
 /*
  * Input, in any order; times in ns. A time of 0 is before everything. 0 or -ENOMEM.
  *
- * place_add_mapping: `record` is the number of its record, for place_dropped.
- * place_add_fork:    `child` starts as a copy of `parent`.
- * place_add_dump:    the process writes a dump from `time` on; `drops_anonymous` mappings of
- * processes without code are never dropped. place_add_codes:   `count` pieces, all of process
- * codes[i].pid; borrowed (and their `layer` is set) until place_free.
+ * place_add_mapping: `record` is the number of its record, for place_dropped. Of a process that
+ * holds no code none is dropped. place_add_fork:    `child` starts as a copy of `parent`.
+ * place_add_dump:    the process writes a dump from `time` on: no code of it ran before.
+ * place_add_codes:   `count` pieces, codes[i] of process codes[i].pid. They are borrowed until
+ *                    place_free, which may read and mark them (`layer`, `flags`). Pieces of size 0
+ *                    are left out.
  */
 int place_add_mapping(struct place *place, uint32_t pid, uint64_t time, uint64_t addr, uint64_t len,
                       enum place_mapping_kind kind, uint64_t record);
@@ -54,6 +55,7 @@ struct place_extent {
     uint64_t addr, size;
     uint64_t offset;     /* in the file */
     size_t first, count; /* its pieces: file->codes[first] ... */
+    uint32_t layer;      /* of its pieces */
 };
 
 struct place_file {
@@ -84,6 +86,7 @@ struct place_event {
     uint64_t offset; /* pgoff: in the file */
     uint32_t pid;
     uint32_t file; /* index into place_files */
+    size_t order;  /* among events of equal time */
 };
 
 /* The events to slip in, by time. */

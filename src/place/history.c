@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+#include "history.h"
+
+#include "jitinject/array.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+int history_add(struct history *history, const struct history_change *change)
+{
+    if (change->start >= change->end)
+        return 0;
+    if (history->count == UINT32_MAX ||
+        !array_reserve(&history->changes, &history->capacity, history->count + 1))
+        return -ENOMEM;
+    history->changes[history->count] = *change;
+    history->changes[history->count].order = (uint32_t)history->count;
+    history->count++;
+    return 0;
+}
+
+static int compare_bounds(const void *left, const void *right)
+{
+    uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+
+    return (a > b) - (a < b);
+}
+
+/* Number of bounds at or below `address`. */
+static size_t bounds_up_to(const struct history *history, uint64_t address)
+{
+    size_t low = 0, high = history->bound_count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (history->bounds[middle] <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/*
+ * The nodes that make up the span of a change: node i has the children 2i and 2i + 1, and the
+ * leaves, one for each space between two bounds, are the nodes from bound_count on.
+ */
+static size_t visit_nodes(const struct history *history, const struct history_change *change,
+                          size_t *nodes)
+{
+    size_t count = 0;
+    size_t low = bounds_up_to(history, change->start) - 1 + history->bound_count;
+    size_t high = bounds_up_to(history, change->end) - 1 + history->bound_count;
+
+    for (; low < high; low /= 2, high /= 2) {
+        if (low & 1)
+            nodes[count++] = low++;
+        if (high & 1)
+            nodes[count++] = --high;
+    }
+    return count;
+}
+
+static int compare_changes(const void *left, const void *right)
+{
+    const struct history_change *a = left, *b = right;
+
+    if (a->time != b->time)
+        return a->time < b->time ? -1 : 1;
+    return (a->order > b->order) - (a->order < b->order);
+}
+
+static int collect_bounds(struct history *history)
+{
+    size_t distinct = 0;
+
+    history->bounds = malloc(2 * history->count * sizeof(*history->bounds));
+    if (!history->bounds)
+        return -ENOMEM;
+    for (size_t i = 0; i < history->count; i++) {
+        history->bounds[2 * i] = history->changes[i].start;
+        history->bounds[2 * i + 1] = history->changes[i].end;
+    }
+    qsort(history->bounds, 2 * history->count, sizeof(*history->bounds), compare_bounds);
+    for (size_t i = 0; i < 2 * history->count; i++)
+        if (distinct == 0 || history->bounds[distinct - 1] != history->bounds[i])
+            history->bounds[distinct++] = history->bounds[i];
+    history->bound_count = distinct;
+    return 0;
+}
+
+int history_index(struct history *history)
+{
+    size_t nodes[128]; /* two a level */
+
+    if (history->count == 0)
+        return 0;
+    qsort(history->changes, history->count, sizeof(*history->changes), compare_changes);
+    int err = collect_bounds(history);
+    if (err)
+        return err;
+
+    size_t node_count = 2 * history->bound_count;
+    history->first = calloc(node_count + 1, sizeof(*history->first));
+    if (!history->first)
+        return -ENOMEM;
+    for (size_t i = 0; i < history->count; i++) {
+        size_t count = visit_nodes(history, &history->changes[i], nodes);
+        for (size_t n = 0; n < count; n++)
+            history->first[nodes[n] + 1]++;
+    }
+    for (size_t n = 0; n < node_count; n++)
+        history->first[n + 1] += history->first[n];
+
+    history->entries = malloc((history->first[node_count] + 1) * sizeof(*history->entries));
+    if (!history->entries)
+        return -ENOMEM;
+    /* Filling moves each node's start to its end, which is the next node's start. */
+    for (size_t i = 0; i < history->count; i++) {
+        size_t count = visit_nodes(history, &history->changes[i], nodes);
+        for (size_t n = 0; n < count; n++)
+            history->entries[history->first[nodes[n]]++] = (uint32_t)i;
+    }
+    for (size_t n = node_count; n > 0; n--)
+        history->first[n] = history->first[n - 1];
+    history->first[0] = 0;
+    return 0;
+}
+
+const struct history_change *history_find(const struct history *history, uint64_t address,
+                                          uint64_t time)
+{
+    const struct history_change *found = NULL;
+    uint32_t newest = 0;
+    size_t below = bounds_up_to(history, address);
+
+    if (!history->entries || below == 0 || below == history->bound_count)
+        return NULL;
+    for (size_t node = below - 1 + history->bound_count; node > 0; node /= 2) {
+        size_t low = history->first[node], high = history->first[node + 1];
+        const size_t start = low;
+        while (low < high) {
+            size_t middle = low + (high - low) / 2;
+            if (history->changes[history->entries[middle]].time <= time)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        if (low > start && (!found || history->entries[low - 1] > newest)) {
+            newest = history->entries[low - 1];
+            found = &history->changes[newest];
+        }
+    }
+    return found;
+}
+
+void history_clear(struct history *history)
+{
+    free(history->changes);
+    free(history->bounds);
+    free(history->first);
+    free(history->entries);
+    *history = (struct history){0};
+}

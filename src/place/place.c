@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT */
+#include "place_internal.h"
+
+#include "jitinject/array.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* As in process.c: a damaged recording may hold a circle of forks. */
+#define ANCESTORS_MAX 64
+
+int place_new(const struct place_options *options, struct place **out)
+{
+    *out = calloc(1, sizeof(**out));
+    if (!*out)
+        return -ENOMEM;
+    (*out)->options = *options;
+    return 0;
+}
+
+void place_free(struct place *place)
+{
+    if (!place)
+        return;
+    for (size_t i = 0; i < place->process_count; i++)
+        process_free(place->processes[i]);
+    free(place->processes);
+    free(place->table);
+    free(place->forks);
+    free(place->files);
+    free(place->file_opened);
+    free(place->biases);
+    free(place->events);
+    free(place->dropped);
+    free(place->rows);
+    free(place);
+}
+
+int place_add_mapping(struct place *place, uint32_t pid, uint64_t time, uint64_t addr, uint64_t len,
+                      enum place_mapping_kind kind, uint64_t record)
+{
+    struct process *process = process_get(place, pid);
+
+    if (!process ||
+        !array_reserve(&process->mappings, &process->mapping_capacity, process->mapping_count + 1))
+        return -ENOMEM;
+    process->mappings[process->mapping_count++] =
+        (struct mapping){.time = time,
+                         .start = addr,
+                         .end = len > UINT64_MAX - addr ? UINT64_MAX : addr + len,
+                         .record = record,
+                         .kind = kind};
+    return 0;
+}
+
+int place_add_fork(struct place *place, uint32_t child, uint32_t parent, uint64_t time)
+{
+    struct process *to = process_get(place, child), *from = process_get(place, parent);
+
+    if (!to || !from || !array_reserve(&place->forks, &place->fork_capacity, place->fork_count + 1))
+        return -ENOMEM;
+    if (to != from) {
+        place->forks[place->fork_count] =
+            (struct fork){.time = time, .order = place->fork_count, .child = to, .parent = from};
+        place->fork_count++;
+    }
+    return 0;
+}
+
+int place_add_dump(struct place *place, uint32_t pid, uint64_t time)
+{
+    struct process *process = process_get(place, pid);
+
+    if (!process)
+        return -ENOMEM;
+    if (!process->has_dump || time < process->dump_time)
+        process->dump_time = time;
+    process->has_dump = true;
+    return 0;
+}
+
+int place_add_codes(struct place *place, struct code *codes, size_t count)
+{
+    struct process *process = NULL;
+
+    for (size_t i = 0; i < count; i++) {
+        if (codes[i].size == 0)
+            continue;
+        if (!process || process->pid != codes[i].pid)
+            process = process_get(place, codes[i].pid);
+        if (!process ||
+            !array_reserve(&process->codes, &process->code_capacity, process->code_count + 1))
+            return -ENOMEM;
+        process->codes[process->code_count++] = &codes[i];
+    }
+    return 0;
+}
+
+static int compare_rows(const void *left, const void *right)
+{
+    const struct place_process *a = left, *b = right;
+
+    return (a->pid > b->pid) - (a->pid < b->pid);
+}
+
+static int make_rows(struct place *place)
+{
+    place->rows = calloc(place->process_count + 1, sizeof(*place->rows));
+    if (!place->rows)
+        return -ENOMEM;
+    for (size_t i = 0; i < place->process_count; i++) {
+        const struct process *process = place->processes[i];
+        if (process->code_count == 0)
+            continue;
+        place->rows[place->row_count++] =
+            (struct place_process){.pid = process->pid,
+                                   .codes = process->code_count - process->repeated,
+                                   .code_bytes = process->code_bytes,
+                                   .repeated = process->repeated,
+                                   .files = process->file_count,
+                                   .events = process->event_count,
+                                   .dropped = process->dropped_count,
+                                   .beyond_layers = process->beyond_layers};
+    }
+    qsort(place->rows, place->row_count, sizeof(*place->rows), compare_rows);
+    return 0;
+}
+
+int place_run(struct place *place)
+{
+    int err = process_prepare_all(place);
+
+    for (size_t i = 0; i < place->process_count && !err; i++) {
+        struct process *process = place->processes[i];
+        if (process->code_count == 0)
+            continue;
+        err = layers_assign(place, process);
+        if (!err)
+            err = windows_lay_out(place, process);
+    }
+    if (!err)
+        err = timeline_run(place);
+    return err ? err : make_rows(place);
+}
+
+const struct place_file *place_files(const struct place *place, size_t *count)
+{
+    *count = place->file_count;
+    return place->files;
+}
+
+const struct place_event *place_events(const struct place *place, size_t *count)
+{
+    *count = place->event_count;
+    return place->events;
+}
+
+const uint64_t *place_dropped(const struct place *place, size_t *count)
+{
+    *count = place->dropped_count;
+    return place->dropped;
+}
+
+const struct place_process *place_processes(const struct place *place, size_t *count)
+{
+    *count = place->row_count;
+    return place->rows;
+}
+
+/* Whether a piece of the file mapped there holds the address; `change` is a mapping of ours. */
+static bool has_code(const struct place *place, const struct history_change *change, uint64_t addr)
+{
+    const struct bias *bias = &place->biases[change->value - MAPPED_FIRST_BIAS];
+    const struct place_file *file = &place->files[bias->file];
+    size_t low = 0, high = file->code_count;
+
+    if (!file->mirrors) {
+        const struct process *owner = process_find(place, file->pid);
+        const struct place_extent *extent = &owner->extents[bias->extent];
+        low = extent->first;
+        high = low + extent->count;
+    }
+    const size_t first = low;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (file->codes[middle]->addr <= addr)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low > first && addr - file->codes[low - 1]->addr < file->codes[low - 1]->size;
+}
+
+enum place_found place_lookup(const struct place *place, uint32_t pid, uint64_t addr, uint64_t time)
+{
+    const struct process *process = process_find(place, pid);
+    bool anonymous = false;
+
+    for (unsigned depth = 0; process && process->holds_code && depth < ANCESTORS_MAX; depth++) {
+        const struct history_change *change = history_find(&process->history, addr, time);
+        if (change && change->value == MAPPED_FILE)
+            return PLACE_ELSEWHERE;
+        if (change)
+            return has_code(place, change, addr) ? PLACE_NAMED : PLACE_UNNAMED;
+        anonymous |= rangemap_overlaps(&process->anonymous_ranges, addr, addr + 1);
+        if (process->forked && process->fork_time < time)
+            time = process->fork_time;
+        process = process->forked ? process->parent : NULL;
+    }
+    return anonymous ? PLACE_UNNAMED : PLACE_ELSEWHERE;
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/* What the steps of placing share: one struct a process, filled step by step. */
+#ifndef PLACE_INTERNAL_H
+#define PLACE_INTERNAL_H
+
+#include "jitinject/place.h"
+
+#include "history.h"
+#include "rangemap.h"
+
+struct mapping {
+    uint64_t time;
+    uint64_t start, end;
+    uint64_t record;
+    enum place_mapping_kind kind;
+};
+
+struct process {
+    uint32_t pid;
+    bool related;    /* has pieces, or is an ancestor or descendant of a process that has */
+    bool holds_code; /* has pieces, or inherited some */
+    bool has_dump, forked;
+    uint64_t dump_time; /* no piece is older, as far as the recording tells */
+    uint64_t fork_time; /* of the last fork that made it */
+    struct process *parent;
+
+    struct mapping *mappings; /* by time once sorted */
+    size_t mapping_count, mapping_capacity;
+
+    struct code **codes; /* by time; those that are in a file */
+    size_t code_count, code_capacity;
+    uint64_t repeated, code_bytes, beyond_layers, event_count, dropped_count;
+
+    /* Set by windows: the process's files are place->files[first_file] ... */
+    size_t first_file, file_count;
+    struct code **by_offset; /* codes without the repeated, by layer and address: file->codes points
+                                into it */
+    struct place_extent *extents;
+    size_t extent_count, extent_capacity;
+    uint32_t *biases; /* by extent: what the timeline calls the mapping of it */
+
+    struct rangemap code_ranges;      /* where it has pieces */
+    struct rangemap file_ranges;      /* every real file it ever had mapped, or inherited */
+    struct rangemap anonymous_ranges; /* likewise memory without a file */
+
+    /* State of the timeline: what a reader would have mapped. */
+    struct rangemap model;   /* value: enum mapped, or a bias */
+    struct rangemap covered; /* where the model has anything but a real file */
+    size_t next_code;
+    struct history history;
+};
+
+/* Values of process->model; those from MAPPED_FIRST_BIAS on are mappings of ours with one bias
+ * each. */
+enum mapped {
+    MAPPED_ANONYMOUS = 0,
+    MAPPED_FILE = 1,
+    MAPPED_FIRST_BIAS = 2,
+};
+
+/* start + bias = offset in the file. */
+struct bias {
+    uint32_t file;
+    size_t extent;   /* of the process; the first of the file where the file mirrors */
+    uint64_t offset; /* modulo 2^64 */
+};
+
+struct fork {
+    uint64_t time;
+    size_t order; /* of input, where times are equal */
+    struct process *child, *parent;
+};
+
+struct place {
+    struct place_options options;
+
+    struct process **processes; /* in order of appearance */
+    size_t process_count, process_capacity;
+    struct process **table; /* by pid, open addressing */
+    size_t table_size;
+
+    struct fork *forks;
+    size_t fork_count, fork_capacity;
+
+    struct place_file *files;
+    size_t file_count, file_capacity;
+    bool *file_opened;   /* header page and tables of the file have had their events */
+    struct bias *biases; /* by value - MAPPED_FIRST_BIAS */
+    size_t bias_count, bias_capacity;
+
+    struct place_event *events;
+    size_t event_count, event_capacity;
+    uint64_t *dropped;
+    size_t dropped_count, dropped_capacity;
+
+    struct place_process *rows;
+    size_t row_count;
+};
+
+/* Set in code->flags by place: a piece that a file has already. */
+#define CODE_REPEATED (1u << 15)
+
+/* Layers that get windows of their own; the rest share one file. */
+#define PLACE_LAYERS 8
+
+/* process.c */
+struct process *process_get(struct place *place, uint32_t pid);
+struct process *process_find(const struct place *place, uint32_t pid);
+void process_free(struct process *process);
+/* Sorts inputs, relates processes, and collects what each ever had mapped. */
+int process_prepare_all(struct place *place);
+
+/* layers.c: sets code->layer and drops from `by_offset` what is there already. */
+int layers_assign(struct place *place, struct process *process);
+
+/* windows.c: extents and files of a process. */
+int windows_lay_out(struct place *place, struct process *process);
+
+/* timeline.c: events and dropped records of all processes. */
+int timeline_run(struct place *place);
+
+#endif /* PLACE_INTERNAL_H */

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+#include "place_internal.h"
+
+#include "jitinject/array.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* A chain of forks in a recording is short; a damaged one may be a circle. */
+#define ANCESTORS_MAX 64
+
+static size_t table_slot(const struct place *place, uint32_t pid)
+{
+    size_t slot = (pid * UINT32_C(2654435761)) & (place->table_size - 1);
+
+    while (place->table[slot] && place->table[slot]->pid != pid)
+        slot = (slot + 1) & (place->table_size - 1);
+    return slot;
+}
+
+struct process *process_find(const struct place *place, uint32_t pid)
+{
+    return place->table_size ? place->table[table_slot(place, pid)] : NULL;
+}
+
+static int table_grow(struct place *place)
+{
+    size_t size = place->table_size ? 2 * place->table_size : 64;
+    struct process **table = calloc(size, sizeof(struct process *));
+
+    if (!table)
+        return -ENOMEM;
+    free(place->table);
+    place->table = table;
+    place->table_size = size;
+    for (size_t i = 0; i < place->process_count; i++)
+        table[table_slot(place, place->processes[i]->pid)] = place->processes[i];
+    return 0;
+}
+
+struct process *process_get(struct place *place, uint32_t pid)
+{
+    struct process *process = process_find(place, pid);
+
+    if (process)
+        return process;
+    if (place->process_count * 2 >= place->table_size && table_grow(place))
+        return NULL;
+    if (!array_reserve(&place->processes, &place->process_capacity, place->process_count + 1))
+        return NULL;
+    process = calloc(1, sizeof(*process));
+    if (!process)
+        return NULL;
+    process->pid = pid;
+    place->processes[place->process_count++] = process;
+    place->table[table_slot(place, pid)] = process;
+    return process;
+}
+
+void process_free(struct process *process)
+{
+    if (!process)
+        return;
+    free(process->mappings);
+    free(process->codes);
+    free(process->by_offset);
+    free(process->extents);
+    free(process->biases);
+    rangemap_clear(&process->code_ranges);
+    rangemap_clear(&process->file_ranges);
+    rangemap_clear(&process->anonymous_ranges);
+    rangemap_clear(&process->model);
+    rangemap_clear(&process->covered);
+    history_clear(&process->history);
+    free(process);
+}
+
+static int compare_mappings(const void *left, const void *right)
+{
+    const struct mapping *a = left, *b = right;
+
+    if (a->time != b->time)
+        return a->time < b->time ? -1 : 1;
+    return (a->record > b->record) - (a->record < b->record);
+}
+
+/* By time, and in the order of the dump where times are equal. */
+static int compare_code_times(const void *left, const void *right)
+{
+    const struct code *a = *(struct code *const *)left, *b = *(struct code *const *)right;
+
+    if (a->time != b->time)
+        return a->time < b->time ? -1 : 1;
+    if (a->source != b->source)
+        return a->source < b->source ? -1 : 1;
+    return (a > b) - (a < b);
+}
+
+static int compare_forks(const void *left, const void *right)
+{
+    const struct fork *a = left, *b = right;
+
+    if (a->time != b->time)
+        return a->time < b->time ? -1 : 1;
+    return (a->order > b->order) - (a->order < b->order);
+}
+
+static void sort_codes(struct process *process)
+{
+    bool sorted = true;
+
+    for (size_t i = 1; i < process->code_count && sorted; i++)
+        sorted = compare_code_times(&process->codes[i - 1], &process->codes[i]) < 0;
+    if (!sorted)
+        qsort(process->codes, process->code_count, sizeof(struct code *), compare_code_times);
+}
+
+/* The maps of a process with code matter, and so do those that it inherited and those that inherit.
+ */
+static void relate(struct place *place)
+{
+    for (size_t i = 0; i < place->process_count; i++) {
+        struct process *process = place->processes[i];
+        for (unsigned depth = 0; process && depth < ANCESTORS_MAX; depth++) {
+            if (place->processes[i]->code_count > 0)
+                process->related = true;
+            process = process->parent;
+        }
+    }
+    /* Forks are in order of time, so a child's parent is known by then. */
+    for (size_t i = 0; i < place->fork_count; i++)
+        if (place->forks[i].parent->related)
+            place->forks[i].child->related = true;
+}
+
+static int collect_ranges(struct process *process)
+{
+    const struct process *from = process;
+    int err = 0;
+
+    for (unsigned depth = 0; from && depth < ANCESTORS_MAX && !err; depth++) {
+        for (size_t i = 0; i < from->mapping_count && !err; i++) {
+            const struct mapping *mapping = &from->mappings[i];
+            struct rangemap *ranges =
+                mapping->kind == PLACE_FILE ? &process->file_ranges : &process->anonymous_ranges;
+            err = rangemap_set(ranges, mapping->start, mapping->end, 0, 0);
+        }
+        from = from->parent;
+    }
+    return err;
+}
+
+int process_prepare_all(struct place *place)
+{
+    int err = 0;
+
+    qsort(place->forks, place->fork_count, sizeof(*place->forks), compare_forks);
+    for (size_t i = 0; i < place->fork_count; i++) {
+        const struct fork *fork = &place->forks[i];
+        fork->child->forked = true;
+        fork->child->parent = fork->parent;
+        fork->child->fork_time = fork->time;
+    }
+    relate(place);
+    for (size_t i = 0; i < place->process_count && !err; i++) {
+        struct process *process = place->processes[i];
+        if (!process->related)
+            continue;
+        qsort(process->mappings, process->mapping_count, sizeof(*process->mappings),
+              compare_mappings);
+        sort_codes(process);
+        process->holds_code = process->code_count > 0;
+        err = collect_ranges(process);
+    }
+    return err;
+}

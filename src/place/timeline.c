@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The timeline: loads, mappings and forks in order of time over a model of what a reader would have
+ * mapped. An event is made only where the reader would otherwise be wrong.
+ */
+#include "place_internal.h"
+
+#include "jitinject/array.h"
+#include "jitinject/bytes.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define PAGE UINT64_C(0x1000)
+
+/*
+ * An anonymous mapping over more pieces of ours than this is dropped even if it adds something:
+ * mapping them all again, for each such record, would not be linear.
+ */
+#define REASSERT_MAX 16
+
+static int add_event(struct place *place, struct process *process, uint64_t time, uint64_t start,
+                     uint64_t end, uint32_t file, uint64_t offset)
+{
+    if (!array_reserve(&place->events, &place->event_capacity, place->event_count + 1))
+        return -ENOMEM;
+    place->events[place->event_count++] = (struct place_event){.time = time,
+                                                               .addr = start,
+                                                               .len = end - start,
+                                                               .offset = offset,
+                                                               .pid = process->pid,
+                                                               .file = file};
+    process->event_count++;
+    return 0;
+}
+
+/*
+ * With its first piece come the file's first page, from which some readers measure, and its unwind
+ * tables, which unwinders read through the maps. Both lie where the process never has anything.
+ */
+static int open_file(struct place *place, struct process *process, const struct bias *bias,
+                     uint64_t time)
+{
+    const struct place_file *file = &place->files[bias->file];
+    const uint64_t header = UINT64_C(0) - bias->offset;
+    int err = 0;
+
+    if (place->file_opened[bias->file] || !file->mirrors)
+        return 0;
+    place->file_opened[bias->file] = true;
+    if (header < file->extents[0].addr &&
+        !rangemap_overlaps(&process->code_ranges, header, header + PAGE) &&
+        !rangemap_overlaps(&process->file_ranges, header, header + PAGE) &&
+        !rangemap_overlaps(&process->anonymous_ranges, header, header + PAGE))
+        err = add_event(place, process, time, header, header + PAGE, bias->file, 0);
+    if (file->tables_size && !err) {
+        const uint64_t tables = file->tables_offset - bias->offset;
+        err = add_event(place, process, time, tables, tables + file->tables_size, bias->file,
+                        file->tables_offset);
+    }
+    return err;
+}
+
+/* Maps [start, end) to the file of `value` from `time` on. */
+static int map_code(struct place *place, struct process *process, uint64_t time, uint64_t start,
+                    uint64_t end, uint32_t value)
+{
+    const struct bias *bias = &place->biases[value - MAPPED_FIRST_BIAS];
+    const struct history_change change = {.time = time, .start = start, .end = end, .value = value};
+    int err = open_file(place, process, bias, time);
+
+    if (!err)
+        err = add_event(place, process, time, start, end, bias->file, start + bias->offset);
+    if (!err)
+        err = history_add(&process->history, &change);
+    if (!err)
+        err = rangemap_set(&process->model, start, end, value, time);
+    if (!err)
+        err = rangemap_set(&process->covered, start, end, 0, 0);
+    return err;
+}
+
+/* Whether a first mapping of `value` may cover what the model has there. */
+static bool may_cover(const struct range *range, uint32_t value)
+{
+    return range->value == MAPPED_ANONYMOUS || range->value == value;
+}
+
+/*
+ * How far around [start, end), within [low, high), nothing is mapped that is worth keeping. Where
+ * the model has neither file nor code over the whole of it, *since is when it last changed.
+ */
+static void widen(const struct process *process, uint64_t low, uint64_t high, uint32_t value,
+                  uint64_t *start, uint64_t *end, uint64_t *since)
+{
+    struct rangemap_at at = rangemap_find(&process->model, *start), left = at;
+    const struct range *range;
+    uint64_t floor = low, ceiling = high;
+
+    *since = 0;
+    for (range = rangemap_get(&process->model, at); range && range->start < high;
+         range = rangemap_get(&process->model, at)) {
+        if (range->start >= *end && !may_cover(range, value)) {
+            ceiling = range->start;
+            break;
+        }
+        if (!may_cover(range, value))
+            *since = UINT64_MAX;
+        else if (range->stamp > *since)
+            *since = range->stamp;
+        rangemap_next(&process->model, &at);
+    }
+    while ((range = rangemap_previous(&process->model, &left)) && range->end > low) {
+        if (!may_cover(range, value)) {
+            floor = range->end;
+            break;
+        }
+        if (range->stamp > *since)
+            *since = range->stamp;
+    }
+    *start = floor < *start ? floor : *start;
+    *end = ceiling > *end ? ceiling : *end;
+}
+
+/* The extent of a piece; extents are by layer, then by address. */
+static size_t extent_of(const struct process *process, const struct code *code)
+{
+    size_t low = 0, high = process->extent_count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const struct place_extent *extent = &process->extents[middle];
+        if (extent->layer < code->layer ||
+            (extent->layer == code->layer && extent->addr <= code->addr))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low - 1;
+}
+
+static uint64_t first_possible_time(const struct process *process)
+{
+    uint64_t time = 0;
+
+    if (process->has_dump)
+        time = process->dump_time;
+    if (process->forked && process->fork_time > time)
+        time = process->fork_time;
+    return time;
+}
+
+/*
+ * The first code at an address is mapped with all of its extent, so that code loaded side by side
+ * is one event. Runtimes write a record shortly after the code may run; where nothing else can have
+ * been there, the mapping therefore holds from the time that memory came to be.
+ */
+static int load_first_layer(struct place *place, struct process *process, const struct code *code,
+                            const struct place_extent *extent, uint32_t value)
+{
+    const uint64_t low = bytes_align_down(extent->addr, PAGE);
+    const uint64_t extent_end = extent->addr + extent->size;
+    const uint64_t high =
+        extent_end > UINT64_MAX - PAGE ? extent_end : bytes_align_up(extent_end, PAGE);
+    uint64_t start = code->addr, end = code->addr + code->size, since;
+    uint64_t time = code->time;
+
+    widen(process, low, high, value, &start, &end, &since);
+    if (since < first_possible_time(process))
+        since = first_possible_time(process);
+    if (since < time)
+        time = since + 1;
+    return map_code(place, process, time ? time : 1, start, end, value);
+}
+
+static int load(struct place *place, struct process *process, const struct code *code)
+{
+    const uint64_t end = code->addr + code->size;
+    const size_t extent = extent_of(process, code);
+    const uint32_t value = process->biases[extent];
+    uint64_t from = code->addr;
+
+    /* A range of the model has one stamp, so what is mapped already may be several ranges. */
+    for (struct rangemap_at at = rangemap_find(&process->model, from); from < end;) {
+        const struct range *range = rangemap_get(&process->model, at);
+        if (!range || range->start > from || range->value != value)
+            break;
+        from = range->end;
+        rangemap_next(&process->model, &at);
+    }
+    if (from >= end)
+        return 0;
+    if (code->layer == 0)
+        return load_first_layer(place, process, code, &process->extents[extent], value);
+    return map_code(place, process, code->time ? code->time : 1, code->addr, end, value);
+}
+
+/* Loads of a process before `time`; `last`: all that are left. */
+static int run_loads(struct place *place, struct process *process, uint64_t time, bool last)
+{
+    int err = 0;
+
+    while (process->next_code < process->code_count && !err &&
+           (last || process->codes[process->next_code]->time < time))
+        err = load(place, process, process->codes[process->next_code++]);
+    return err;
+}
+
+static int drop(struct place *place, struct process *process, const struct mapping *mapping)
+{
+    if (!array_reserve(&place->dropped, &place->dropped_capacity, place->dropped_count + 1))
+        return -ENOMEM;
+    place->dropped[place->dropped_count++] = mapping->record;
+    process->dropped_count++;
+    return 0;
+}
+
+static int map_file(struct process *process, const struct mapping *mapping)
+{
+    const struct history_change change = {
+        .time = mapping->time, .start = mapping->start, .end = mapping->end, .value = MAPPED_FILE};
+    int err = 0;
+
+    if (process->holds_code && rangemap_overlaps(&process->covered, mapping->start, mapping->end))
+        err = history_add(&process->history, &change);
+    if (!err)
+        err =
+            rangemap_set(&process->model, mapping->start, mapping->end, MAPPED_FILE, mapping->time);
+    if (!err)
+        err = rangemap_unset(&process->covered, mapping->start, mapping->end);
+    return err;
+}
+
+/*
+ * An anonymous mapping that adds nothing is dropped; one that adds something stays, and what it
+ * would hide of ours is mapped again right after it.
+ */
+static int map_anonymous(struct place *place, struct process *process,
+                         const struct mapping *mapping)
+{
+    struct range ours[REASSERT_MAX];
+    size_t count = 0;
+    int err;
+
+    if (process->holds_code && rangemap_holds(&process->covered, mapping->start, mapping->end))
+        return drop(place, process, mapping);
+    struct rangemap_at at = rangemap_find(&process->model, mapping->start);
+    for (const struct range *range = rangemap_get(&process->model, at);
+         range && range->start < mapping->end; range = rangemap_get(&process->model, at)) {
+        if (range->value >= MAPPED_FIRST_BIAS) {
+            if (count == REASSERT_MAX)
+                return drop(place, process, mapping);
+            ours[count] = *range;
+            if (ours[count].start < mapping->start)
+                ours[count].start = mapping->start;
+            if (ours[count].end > mapping->end)
+                ours[count].end = mapping->end;
+            count++;
+        }
+        rangemap_next(&process->model, &at);
+    }
+    err = rangemap_set(&process->model, mapping->start, mapping->end, MAPPED_ANONYMOUS,
+                       mapping->time);
+    if (!err)
+        err = rangemap_set(&process->covered, mapping->start, mapping->end, 0, 0);
+    for (size_t i = 0; i < count && !err; i++)
+        err =
+            map_code(place, process, mapping->time + 1, ours[i].start, ours[i].end, ours[i].value);
+    return err;
+}
+
+static int run_fork(struct place *place, const struct fork *fork)
+{
+    int err = run_loads(place, fork->parent, fork->time, false);
+
+    if (!err)
+        err = run_loads(place, fork->child, fork->time, false);
+    if (!err)
+        err = rangemap_copy(&fork->child->model, &fork->parent->model);
+    if (!err)
+        err = rangemap_copy(&fork->child->covered, &fork->parent->covered);
+    if (fork->parent->holds_code)
+        fork->child->holds_code = true;
+    return err;
+}
+
+/* One mapping or fork of any related process, in one list by time. */
+struct step {
+    uint64_t time;
+    struct process *process; /* NULL: a fork */
+    size_t number;           /* of the mapping, or of the fork */
+};
+
+/* A fork comes before the mappings of its time, and a process's mappings keep their order. */
+static int compare_steps(const void *left, const void *right)
+{
+    const struct step *a = left, *b = right;
+
+    if (a->time != b->time)
+        return a->time < b->time ? -1 : 1;
+    if (!a->process != !b->process)
+        return a->process ? 1 : -1;
+    return (a->number > b->number) - (a->number < b->number);
+}
+
+static int collect_steps(const struct place *place, struct step **out, size_t *count)
+{
+    struct step *steps;
+    size_t total = place->fork_count;
+
+    for (size_t i = 0; i < place->process_count; i++)
+        if (place->processes[i]->related)
+            total += place->processes[i]->mapping_count;
+    *count = 0;
+    *out = steps = malloc((total + 1) * sizeof(*steps));
+    if (!steps)
+        return -ENOMEM;
+    for (size_t i = 0; i < place->fork_count; i++)
+        if (place->forks[i].parent->related && place->forks[i].child->related)
+            steps[(*count)++] = (struct step){.time = place->forks[i].time, .number = i};
+    for (size_t i = 0; i < place->process_count; i++) {
+        struct process *process = place->processes[i];
+        for (size_t n = 0; process->related && n < process->mapping_count; n++)
+            steps[(*count)++] =
+                (struct step){.time = process->mappings[n].time, .process = process, .number = n};
+    }
+    qsort(steps, *count, sizeof(*steps), compare_steps);
+    return 0;
+}
+
+static int compare_records(const void *left, const void *right)
+{
+    uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+
+    return (a > b) - (a < b);
+}
+
+/* By time; made in one order for equal times, which the order of the array keeps. */
+static int compare_events(const void *left, const void *right)
+{
+    const struct place_event *a = left, *b = right;
+
+    if (a->time != b->time)
+        return a->time < b->time ? -1 : 1;
+    if (a->pid != b->pid)
+        return a->pid < b->pid ? -1 : 1;
+    return (a->order > b->order) - (a->order < b->order);
+}
+
+static int finish(struct place *place)
+{
+    int err = 0;
+
+    for (size_t i = 0; i < place->event_count; i++)
+        place->events[i].order = i;
+    qsort(place->events, place->event_count, sizeof(*place->events), compare_events);
+    qsort(place->dropped, place->dropped_count, sizeof(*place->dropped), compare_records);
+    for (size_t i = 0; i < place->process_count && !err; i++) {
+        rangemap_clear(&place->processes[i]->model);
+        rangemap_clear(&place->processes[i]->covered);
+        err = history_index(&place->processes[i]->history);
+    }
+    return err;
+}
+
+int timeline_run(struct place *place)
+{
+    struct step *steps = NULL;
+    size_t count = 0;
+    int err = collect_steps(place, &steps, &count);
+
+    place->file_opened = calloc(place->file_count + 1, sizeof(*place->file_opened));
+    if (!place->file_opened)
+        err = -ENOMEM;
+    for (size_t i = 0; i < count && !err; i++) {
+        struct process *process = steps[i].process;
+        if (!process) {
+            err = run_fork(place, &place->forks[steps[i].number]);
+            continue;
+        }
+        const struct mapping *mapping = &process->mappings[steps[i].number];
+        err = run_loads(place, process, mapping->time, false);
+        if (!err && mapping->kind == PLACE_FILE)
+            err = map_file(process, mapping);
+        else if (!err)
+            err = map_anonymous(place, process, mapping);
+    }
+    free(steps);
+    for (size_t i = 0; i < place->process_count && !err; i++)
+        err = run_loads(place, place->processes[i], 0, true);
+    return err ? err : finish(place);
+}
