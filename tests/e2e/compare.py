@@ -1,0 +1,146 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Compares what perf reads in the output of jitinject with its reading of perf inject's output.
+
+No frame that `perf inject --jit` names may be without a name or have another one with jitinject,
+but for exceptions that the caller gives with their reasons.
+"""
+
+import argparse
+import collections
+import os
+import sys
+
+import profiles
+
+# A frame that differs: `theirs` or `ours` is None where the chain has no such frame.
+Difference = collections.namedtuple("Difference", "sample level theirs ours")
+
+
+class Comparison:
+    def __init__(self):
+        self.same = 0
+        self.unnamed = 0
+        self.only_ours = []
+        self.only_theirs = []
+        self.other_name = []
+        self.missing_samples = []
+        self.extra_samples = []
+
+    def violations(self, exceptions):
+        """Differences that no exception covers; an exception takes (theirs, ours, sample)."""
+        return [d for d in self.only_theirs + self.other_name
+                if not any(covers(d.theirs, d.ours, d.sample) for covers in exceptions)]
+
+
+def by_key(samples):
+    found = collections.defaultdict(list)
+    for sample in samples:
+        found[sample.event, sample.pid, sample.tid, sample.time].append(sample)
+    return found
+
+
+def compare_chains(result, theirs, ours):
+    for level in range(max(len(theirs.frames), len(ours.frames))):
+        a = theirs.frames[level] if level < len(theirs.frames) else None
+        b = ours.frames[level] if level < len(ours.frames) else None
+        a_named = a is not None and a.symbol != profiles.UNKNOWN
+        b_named = b is not None and b.symbol != profiles.UNKNOWN
+        difference = Difference(theirs, level, a, b)
+        if a_named and b_named:
+            if a.symbol == b.symbol:
+                result.same += 1
+            else:
+                result.other_name.append(difference)
+        elif a_named:
+            result.only_theirs.append(difference)
+        elif b_named:
+            result.only_ours.append(difference)
+        else:
+            result.unnamed += 1
+
+
+def compare(their_samples, our_samples):
+    result = Comparison()
+    theirs, ours = by_key(their_samples), by_key(our_samples)
+    for key in theirs.keys() | ours.keys():
+        result.missing_samples += theirs[key][len(ours[key]):]
+        result.extra_samples += ours[key][len(theirs[key]):]
+        for a, b in zip(theirs[key], ours[key]):
+            compare_chains(result, a, b)
+    return result
+
+
+def show_frame(frame):
+    return "(no frame)" if frame is None else "%s (%s)" % (frame.symbol, os.path.basename(frame.dso))
+
+
+def show(title, differences, examples):
+    print("  %-22s %d" % (title, len(differences)))
+    kinds = collections.Counter((show_frame(d.theirs), show_frame(d.ours)) for d in differences)
+    for (theirs, ours), count in kinds.most_common(examples):
+        first = next(d for d in differences
+                     if (show_frame(d.theirs), show_frame(d.ours)) == (theirs, ours))
+        print("    %6d x  perf: %s  ours: %s  e.g. pid %d time %d level %d"
+              % (count, theirs, ours, first.sample.pid, first.sample.time, first.level))
+
+
+def report(name, result, bad, examples):
+    print(name)
+    print("  %-22s %d" % ("named the same", result.same))
+    print("  %-22s %d" % ("without a name in both", result.unnamed))
+    show("named only by us", result.only_ours, examples)
+    show("named only by perf", result.only_theirs, examples)
+    show("named differently", result.other_name, examples)
+    if result.missing_samples or result.extra_samples:
+        print("  samples lost: %d, samples new: %d"
+              % (len(result.missing_samples), len(result.extra_samples)))
+    print("  %-22s %d" % ("violations", len(bad)))
+    sys.stdout.flush()
+
+
+def compare_recording(workshop, perfs, exceptions=(), examples=5):
+    """Compares in each perf; returns whether all is well. perf may fail to inject: that is its own
+    fault, and there is nothing to compare with then."""
+    well = True
+    output, _ = workshop.inject()
+    for perf in perfs:
+        name = "%s, %s" % (workshop.recording.folder, perf)
+        try:
+            theirs = perf.samples(*workshop.perf_inject(perf))
+        except profiles.ToolFailed as failure:
+            print("%s: perf inject fails: %s" % (name, failure))
+            theirs = None
+        ours = perf.samples(output, workshop.cache())
+        if theirs is None:
+            if not ours:
+                print("%s: no samples in our output" % name)
+                well = False
+            continue
+        result = compare(theirs, ours)
+        bad = result.violations(exceptions)
+        report(name, result, bad, examples)
+        if bad or result.missing_samples or result.extra_samples:
+            well = False
+    return well
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("recording", nargs="+", help="a perf.data, or the folder of one with dumps")
+    parser.add_argument("--jitinject", default=os.environ.get("JITINJECT", "jitinject"))
+    parser.add_argument("--perf", action="append", default=[], metavar="COMMAND",
+                        help="a perf to compare with; default: the machine's, and that of Debian "
+                             "sid if DEBIAN_TOOL is set")
+    parser.add_argument("--examples", type=int, default=5)
+    arguments = parser.parse_args()
+    perfs = [profiles.Perf(command.split()) for command in arguments.perf] or profiles.perfs()
+    well = True
+    for path in arguments.recording:
+        with profiles.Workshop(profiles.Recording(path), arguments.jitinject) as workshop:
+            well &= compare_recording(workshop, perfs, examples=arguments.examples)
+    return 0 if well else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

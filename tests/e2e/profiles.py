@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: MIT
+"""Recordings, what the two tools make of them, and what perf reads in the result."""
+
+import collections
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import tempfile
+
+UNKNOWN = "[unknown]"
+
+Frame = collections.namedtuple("Frame", "symbol dso")
+# `frames` from the leaf outwards; one frame for a sample without a call chain.
+Sample = collections.namedtuple("Sample", "event pid tid time frames")
+
+
+class ToolFailed(Exception):
+    pass
+
+
+def run(command, cwd=None, env=None, check=True):
+    """Runs a command without a terminal, with no output but the returned."""
+    done = subprocess.run(command, cwd=cwd, env=env, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+    if check and done.returncode != 0:
+        raise ToolFailed("%s: status %d\n%s" % (shlex.join(command), done.returncode,
+                                                done.stderr.decode(errors="replace")[-2000:]))
+    return done
+
+
+def home(directory):
+    """An environment whose build-id cache lies in `directory`, so no run sees another's."""
+    os.makedirs(directory, exist_ok=True)
+    return dict(os.environ, HOME=directory, XDG_CONFIG_HOME=directory)
+
+
+class Perf:
+    """A perf to inject and to read with."""
+
+    def __init__(self, command):
+        self.command = command
+        words = run(command + ["--version"]).stdout.decode().split()
+        self.version = words[-1]
+        self.major = int(self.version.split(".")[0])
+
+    def __str__(self):
+        return "perf " + self.version
+
+    def inject(self, data, output, home_dir):
+        run(self.command + ["inject", "--jit", "-f", "-i", data, "-o", output], env=home(home_dir))
+
+    def script(self, data, home_dir, fields):
+        command = self.command + ["script", "-f", "--ns", "-i", data, "-F", fields]
+        return run(command, env=home(home_dir)).stdout.decode(errors="surrogateescape")
+
+    def samples(self, data, home_dir):
+        # Inlined frames come from line tables: they are no matter of names here, and slow.
+        command = self.command + ["script", "-f", "--ns", "--no-inline", "-i", data,
+                                  "-F", "pid,tid,time,event,ip,sym,dso"]
+        text = run(command, env=home(home_dir)).stdout.decode(errors="surrogateescape")
+        return parse_samples(text)
+
+    def events(self, data, home_dir):
+        """Lines of all records but samples, as `perf script` shows them."""
+        command = self.command + ["script", "-f", "--ns", "--show-mmap-events", "--show-task-events",
+                                  "-i", data, "-F", "pid,tid,time,event"]
+        text = run(command, env=home(home_dir)).stdout.decode(errors="surrogateescape")
+        return [line for line in text.splitlines() if "PERF_RECORD_" in line]
+
+
+def perfs():
+    """The perfs to compare with: the machine's own and, with $DEBIAN_TOOL, that of Debian sid."""
+    found = []
+    if shutil.which("perf"):
+        found.append(Perf(["perf"]))
+    tool = os.environ.get("DEBIAN_TOOL")
+    if tool:
+        found.append(Perf([tool, "sid", "linux-perf", "perf"]))
+    return found
+
+
+HEAD = re.compile(r"\s*(\d+)/(\d+)\s+(\d+)\.(\d+):\s+(\S+):\s*(.*)$")
+FRAME = re.compile(r"\s*([0-9a-f]+) (.*)$")
+
+
+def parse_frame(text):
+    """SYMBOL (DSO): both may hold blanks and parentheses, a DSO only as in "x (deleted)"."""
+    text = text.rstrip()
+    if not text.endswith(")"):
+        return Frame(text, "")
+    start = text.rfind(" (")
+    if text.endswith(" (deleted))"):
+        start = text.rfind(" (", 0, start)
+    return Frame(text[:start].strip() or UNKNOWN, text[start + 2:-1])
+
+
+def parse_samples(text):
+    samples = []
+    for line in text.split("\n"):
+        head = HEAD.match(line)
+        if head:
+            pid, tid, seconds, fraction, event, rest = head.groups()
+            time = int(seconds) * 10**9 + int(fraction.ljust(9, "0"))
+            samples.append(Sample(event, int(pid), int(tid), time, []))
+            line = rest
+        frame = FRAME.match(line)
+        if frame and samples:
+            samples[-1].frames.append(parse_frame(frame.group(2)))
+    return samples
+
+
+MARKER = re.compile(rb"/[^\0]*/(?=jit-[^/\0]*\.dump\0)")
+
+
+def markers(data):
+    """The paths of the dumps that a perf.data names."""
+    with open(data, "rb") as file:
+        content = file.read()
+    return sorted({content[m.start():content.index(b"\0", m.end())].decode()
+                   for m in MARKER.finditer(content)})
+
+
+def redirect_markers(data, directory):
+    """Makes the markers of a (not compressed) perf.data name `directory`, in place."""
+    with open(data, "rb") as file:
+        content = bytearray(file.read())
+    target = os.fsencode(directory) + b"/"
+    for match in list(MARKER.finditer(bytes(content))):
+        end = content.index(b"\0", match.end())
+        path = target + content[match.end():end]
+        room = end - match.start()
+        if len(path) > room:
+            raise ToolFailed("%s is longer than %s" % (directory, match.group().decode()))
+        content[match.start():end] = path.ljust(room, b"\0")
+    with open(data, "wb") as file:
+        file.write(content)
+
+
+class Recording:
+    """A perf.data and the dumps beside it, or where its markers say."""
+
+    def __init__(self, path):
+        self.data = os.path.join(path, "perf.data") if os.path.isdir(path) else path
+        self.folder = os.path.dirname(os.path.abspath(self.data))
+
+    def dumps(self):
+        found = {name: os.path.join(self.folder, name) for name in os.listdir(self.folder)
+                 if re.fullmatch(r"jit-.*\.dump", name)}
+        for path in markers(self.data):
+            if os.path.exists(path):
+                found.setdefault(os.path.basename(path), path)
+        return list(found.values())
+
+    def copy(self, directory):
+        os.makedirs(directory, exist_ok=True)
+        for path in self.dumps():
+            shutil.copy(path, directory)
+        return shutil.copy(self.data, os.path.join(directory, "perf.data"))
+
+
+class Workshop:
+    """A scratch directory where both tools work on copies of one recording."""
+
+    def __init__(self, recording, jitinject):
+        self.recording = recording
+        self.jitinject = jitinject
+        # Short, so that it fits where a marker's path was.
+        self.directory = tempfile.mkdtemp(prefix="j.", dir="/tmp")
+        self.caches = 0
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        shutil.rmtree(self.directory)
+
+    def path(self, *names):
+        return os.path.join(self.directory, *names)
+
+    def cache(self):
+        self.caches += 1
+        return self.path("home%d" % self.caches)
+
+    def perf_inject(self, perf):
+        """perf's output and the home to read it with."""
+        data = self.recording.copy(self.directory)
+        redirect_markers(data, self.directory)
+        output, cache = self.path("perf-%s.data" % perf.version), self.cache()
+        perf.inject(data, output, cache)
+        return output, cache
+
+    def inject(self, *options):
+        """Our output, of the recording as it is, and what jitinject printed."""
+        folder = self.path("ours")
+        data = self.recording.copy(folder)
+        output = os.path.join(folder, "perf.jit.data")
+        done = run([self.jitinject, "-i", data, "-o", output, *options])
+        return output, done.stdout.decode() + done.stderr.decode()
+
+    def images(self):
+        """Names of the .so files that jitinject made."""
+        return sorted(name for name in os.listdir(self.path("ours")) if name.endswith(".so"))
