@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+#include "fetch.h"
+
+#include "jitinject/io.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FETCH_COPIES 16384
+#define FETCH_BUFFER (256u << 10)
+/* Bytes that nobody asked for are read along up to here: a call costs about as much. */
+#define FETCH_GAP 4096
+/* From here on the way through the buffer costs more than a call of its own. */
+#define FETCH_DIRECT (32u << 10)
+
+struct copy {
+    uint64_t offset;
+    uint8_t *to;
+    size_t size;
+    uint16_t source;
+};
+
+struct image_fetch {
+    struct jitdump *const *dumps;
+    const struct diag *diag;
+    struct copy *copies;
+    uint8_t *buffer;
+    size_t count;
+    bool sorted;
+};
+
+int image_fetch_new(struct jitdump *const *dumps, const struct diag *diag, struct image_fetch **out)
+{
+    struct image_fetch *fetch = calloc(1, sizeof(*fetch));
+
+    *out = NULL;
+    if (!fetch)
+        return -ENOMEM;
+    fetch->dumps = dumps;
+    fetch->diag = diag;
+    fetch->sorted = true;
+    fetch->copies = malloc(FETCH_COPIES * sizeof(*fetch->copies));
+    fetch->buffer = malloc(FETCH_BUFFER);
+    if (!fetch->copies || !fetch->buffer) {
+        image_fetch_free(fetch);
+        return -ENOMEM;
+    }
+    *out = fetch;
+    return 0;
+}
+
+void image_fetch_free(struct image_fetch *fetch)
+{
+    if (!fetch)
+        return;
+    free(fetch->copies);
+    free(fetch->buffer);
+    free(fetch);
+}
+
+bool image_fetch_is_full(const struct image_fetch *fetch)
+{
+    return fetch->count == FETCH_COPIES;
+}
+
+static int compare_copies(const void *left, const void *right)
+{
+    const struct copy *a = left, *b = right;
+
+    if (a->source != b->source)
+        return a->source < b->source ? -1 : 1;
+    return (a->offset > b->offset) - (a->offset < b->offset);
+}
+
+static int report_short(const struct image_fetch *fetch, uint16_t source, uint64_t offset)
+{
+    diag_report(fetch->diag, DIAG_ERROR, jitdump_path(fetch->dumps[source]), offset,
+                "the dump ends before the name or the code that its record announces here; was it "
+                "changed or cut since it was opened?");
+    return -EIO;
+}
+
+int image_fetch_add(struct image_fetch *fetch, uint16_t source, uint64_t offset, size_t size,
+                    uint8_t *to)
+{
+    const uint64_t end = jitdump_size(fetch->dumps[source]);
+    const struct copy copy = {.offset = offset, .to = to, .size = size, .source = source};
+
+    if (offset > end || size > end - offset)
+        return report_short(fetch, source, offset);
+    if (fetch->count && compare_copies(&fetch->copies[fetch->count - 1], &copy) > 0)
+        fetch->sorted = false;
+    fetch->copies[fetch->count++] = copy;
+    return 0;
+}
+
+/* Reads [offset, offset + size) to `to`: 0, or what went wrong, reported. */
+static int read_dump(const struct image_fetch *fetch, uint16_t source, uint64_t offset, size_t size,
+                     uint8_t *to)
+{
+    const struct jitdump *dump = fetch->dumps[source];
+    const ssize_t got = io_pread(jitdump_fd(dump), to, size, offset);
+
+    if (got < 0) {
+        diag_report(fetch->diag, DIAG_ERROR, jitdump_path(dump), offset,
+                    "the dump cannot be read: %s", strerror((int)-got));
+        return (int)got;
+    }
+    return (size_t)got == size ? 0 : report_short(fetch, source, offset + (uint64_t)got);
+}
+
+/* Number of copies from `first` on that one read into the buffer serves; *end is where it ends. */
+static size_t group(const struct copy *first, size_t count, uint64_t *end)
+{
+    size_t n = 1;
+
+    *end = first->offset + first->size;
+    for (; n < count; n++) {
+        const struct copy *next = &first[n];
+        const uint64_t next_end = next->offset + next->size;
+        if (next->source != first->source || next->size >= FETCH_DIRECT ||
+            next->offset > *end + FETCH_GAP || next_end > first->offset + FETCH_BUFFER)
+            break;
+        if (next_end > *end)
+            *end = next_end;
+    }
+    return n;
+}
+
+int image_fetch_run(struct image_fetch *fetch)
+{
+    const struct copy *copy = fetch->copies;
+    const struct copy *const last = copy + fetch->count;
+    int err = 0;
+
+    if (!fetch->sorted)
+        qsort(fetch->copies, fetch->count, sizeof(*fetch->copies), compare_copies);
+    while (copy < last && !err) {
+        if (copy->size >= FETCH_DIRECT) {
+            err = read_dump(fetch, copy->source, copy->offset, copy->size, copy->to);
+            copy++;
+            continue;
+        }
+        const uint64_t start = copy->offset;
+        uint64_t end;
+        size_t n = group(copy, (size_t)(last - copy), &end);
+
+        err = read_dump(fetch, copy->source, start, (size_t)(end - start), fetch->buffer);
+        for (; n && !err; n--, copy++)
+            memcpy(copy->to, fetch->buffer + (copy->offset - start), copy->size);
+    }
+    fetch->count = 0;
+    fetch->sorted = true;
+    return err;
+}

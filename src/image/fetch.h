@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Many small pieces of dumps, read together: they are asked for in the order of the image and read
+ * in the order of the dumps, neighbours with one call.
+ */
+#ifndef JITINJECT_IMAGE_FETCH_H
+#define JITINJECT_IMAGE_FETCH_H
+
+#include "jitinject/diag.h"
+#include "jitinject/jitdump.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct image_fetch;
+
+/* 0 or -ENOMEM. */
+int image_fetch_new(struct jitdump *const *dumps, const struct diag *diag,
+                    struct image_fetch **out);
+void image_fetch_free(struct image_fetch *fetch);
+
+/* Whether image_fetch_run has to come before the next image_fetch_add. */
+bool image_fetch_is_full(const struct image_fetch *fetch);
+
+/*
+ * `size` bytes at `offset` of dump `source` are to come to `to` with the next image_fetch_run. 0,
+ * or -EIO if the dump has no such bytes, reported.
+ */
+int image_fetch_add(struct image_fetch *fetch, uint16_t source, uint64_t offset, size_t size,
+                    uint8_t *to);
+/* Reads all that was asked for. 0 or a negative errno, reported. */
+int image_fetch_run(struct image_fetch *fetch);
+
+#endif /* JITINJECT_IMAGE_FETCH_H */

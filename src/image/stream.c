@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+#include "stream.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+int image_stream_open(struct image_stream *stream, struct image_output *output, uint64_t offset,
+                      size_t capacity)
+{
+    *stream = (struct image_stream){
+        .output = output, .offset = offset, .buffer = malloc(capacity), .capacity = capacity};
+    return stream->buffer ? 0 : -ENOMEM;
+}
+
+void image_stream_close(struct image_stream *stream)
+{
+    free(stream->buffer);
+    stream->buffer = NULL;
+}
+
+int image_stream_flush(struct image_stream *stream)
+{
+    if (!stream->err && stream->used)
+        stream->err =
+            image_output_write(stream->output, stream->buffer, stream->used, stream->offset);
+    stream->offset += stream->used;
+    stream->used = 0;
+    return stream->err;
+}
+
+uint8_t *image_stream_take(struct image_stream *stream, size_t size)
+{
+    if (image_stream_room(stream) < size)
+        image_stream_flush(stream);
+    uint8_t *at = stream->buffer + stream->used;
+    stream->used += size;
+    return at;
+}
+
+void image_stream_put(struct image_stream *stream, const void *bytes, size_t size)
+{
+    const uint8_t *from = bytes;
+
+    while (size) {
+        if (!image_stream_room(stream))
+            image_stream_flush(stream);
+        const size_t room = image_stream_room(stream);
+        const size_t part = size < room ? size : room;
+        memcpy(stream->buffer + stream->used, from, part);
+        stream->used += part;
+        from += part;
+        size -= part;
+    }
+}

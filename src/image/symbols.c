@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+#include "symbols.h"
+
+#include "encode.h"
+#include "jitinject/bytes.h"
+
+#include <elf.h>
+
+#define SYMBOLS_BUFFER (240u << 10) /* a multiple of both sizes of a symbol */
+
+bool image_symbols_has(const struct code *code)
+{
+    return code->size != 0;
+}
+
+/* st_name has 32 bits. An empty name takes a NUL of its own: perf leaves symbols without out. */
+static bool name_fits(uint64_t at, const struct code *code)
+{
+    return at + code->name_size < UINT32_MAX;
+}
+
+/* Numbers of symbols and of names that do not fit, and the size of .strtab. */
+static void measure(const struct place_file *file, uint64_t *count, uint64_t *nameless,
+                    uint64_t *names_size)
+{
+    *count = 0;
+    *nameless = 0;
+    *names_size = 1;
+    for (size_t i = 0; i < file->code_count; i++) {
+        const struct code *code = file->codes[i];
+        if (!image_symbols_has(code))
+            continue;
+        ++*count;
+        if (name_fits(*names_size, code))
+            *names_size += (uint64_t)code->name_size + 1;
+        else
+            ++*nameless;
+    }
+}
+
+int image_symbols_open(struct image_symbols *symbols, struct image *image)
+{
+    const size_t entry_size = image_symbol_size(image->target);
+    uint64_t count, nameless, names_size;
+
+    *symbols = (struct image_symbols){.image = image, .next_name = 1};
+    measure(image->file, &count, &nameless, &names_size);
+    if (nameless)
+        diag_report(image->diag, DIAG_WARNING, NULL, DIAG_NO_OFFSET,
+                    "the names of %llu functions of process %u are left out: an ELF file holds 4 "
+                    "GiB of names",
+                    (unsigned long long)nameless, image->file->pid);
+
+    const struct image_section table = {
+        .name = ".symtab",
+        .type = SHT_SYMTAB,
+        .offset = bytes_align_up(image->end, 8),
+        .size = (1 + count) * entry_size,
+        .align = image->target->is_64bit ? 8 : 4,
+        .entry_size = entry_size,
+        .link = (uint32_t)image->section_count + 1, /* .strtab */
+        .info = (uint32_t)(1 + count),              /* no global symbols: behind the last */
+    };
+    const struct image_section names = {
+        .name = ".strtab",
+        .type = SHT_STRTAB,
+        .offset = table.offset + table.size,
+        .size = names_size,
+        .align = 1,
+    };
+    symbols->names_offset = names.offset;
+    symbols->names_size = names.size;
+    int err = image_add_section(image, &table);
+    err = err ?: image_add_section(image, &names);
+    err = err ?: image_stream_open(&symbols->table, &image->output, table.offset, SYMBOLS_BUFFER);
+    if (err)
+        return err;
+
+    const Elf64_Sym null = {0};
+    image_encode_symbol(image->target, &null, image_stream_take(&symbols->table, entry_size));
+    return 0;
+}
+
+void image_symbols_close(struct image_symbols *symbols)
+{
+    image_stream_close(&symbols->table);
+}
+
+bool image_symbols_add(struct image_symbols *symbols, const struct code *code, uint64_t value,
+                       uint16_t section)
+{
+    const struct image *image = symbols->image;
+    const bool named = name_fits(symbols->next_name, code);
+    const Elf64_Sym symbol = {
+        .st_name = named ? (uint32_t)symbols->next_name : 0,
+        .st_info = ELF64_ST_INFO(STB_LOCAL, STT_FUNC),
+        .st_shndx = section,
+        .st_value = value,
+        .st_size = code->size,
+    };
+    uint8_t *at = image_stream_take(&symbols->table, image_symbol_size(image->target));
+
+    image_encode_symbol(image->target, &symbol, at);
+    image->stats->symbols++;
+    if (named)
+        symbols->next_name += (uint64_t)code->name_size + 1;
+    return named;
+}
+
+int image_symbols_flush(struct image_symbols *symbols)
+{
+    return image_stream_flush(&symbols->table);
+}

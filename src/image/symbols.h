@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* .symtab and .strtab: a local function symbol for each piece of code, in the order of addresses.
+ */
+#ifndef JITINJECT_IMAGE_SYMBOLS_H
+#define JITINJECT_IMAGE_SYMBOLS_H
+
+#include "internal.h"
+#include "stream.h"
+
+struct image_symbols {
+    struct image *image;
+    struct image_stream table;
+    uint64_t names_offset, names_size; /* .strtab */
+    uint64_t next_name;                /* where the next name goes in it */
+};
+
+/*
+ * Adds the two sections, which the pieces of the file determine, and begins the table. 0 or a
+ * negative errno, reported; image_symbols_close is safe after either.
+ */
+int image_symbols_open(struct image_symbols *symbols, struct image *image);
+void image_symbols_close(struct image_symbols *symbols);
+
+/* Whether a piece has a symbol at all: without a byte there is nothing to look up. */
+bool image_symbols_has(const struct code *code);
+
+/*
+ * Adds the symbol of a piece that has one. Returns whether .strtab had room for its name: then the
+ * caller writes the name and a NUL to .strtab next.
+ */
+bool image_symbols_add(struct image_symbols *symbols, const struct code *code, uint64_t value,
+                       uint16_t section);
+
+/* Writes what is left. 0 or a negative errno. */
+int image_symbols_flush(struct image_symbols *symbols);
+
+#endif /* JITINJECT_IMAGE_SYMBOLS_H */
