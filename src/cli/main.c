@@ -1,4 +1,52 @@
-int main(void)
+/* SPDX-License-Identifier: MIT */
+#include "options.h"
+#include "report.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+
+#define EXIT_USAGE 2
+
+/* A recording of many processes has a dump and some outputs open for each of them. */
+static void allow_many_files(void)
 {
-    return 0;
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+        limit.rlim_cur = limit.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &limit);
+    }
+}
+
+static int inject(struct options *options)
+{
+    const struct diag diag = {.report = report_oddity, .context = options};
+    struct inject_summary summary = {0};
+    const int err = inject_run(&options->inject, &diag, &summary);
+
+    if (!err)
+        report_summary(options, &summary);
+    inject_summary_clear(&summary);
+    return err ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+int main(int argc, char **argv)
+{
+    struct options options;
+
+    switch (options_parse(argc, argv, &options)) {
+    case OPTIONS_HELP:
+        options_help();
+        return EXIT_SUCCESS;
+    case OPTIONS_VERSION:
+        puts("jitinject " JITINJECT_VERSION);
+        return EXIT_SUCCESS;
+    case OPTIONS_MISUSE:
+        return EXIT_USAGE;
+    case OPTIONS_INJECT:
+        break;
+    }
+    allow_many_files();
+    return inject(&options);
 }

@@ -117,6 +117,7 @@ static int make_rows(struct place *place)
                                    .codes = process->code_count - process->repeated,
                                    .code_bytes = process->code_bytes,
                                    .repeated = process->repeated,
+                                   .first_file = process->first_file,
                                    .files = process->file_count,
                                    .events = process->event_count,
                                    .dropped = process->dropped_count,

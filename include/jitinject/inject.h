@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/* The whole job: perf.data and the dumps it names in, perf.data and one shared object a window out.
+ */
+#ifndef JITINJECT_INJECT_H
+#define JITINJECT_INJECT_H
+
+#include "jitinject/diag.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct inject_options {
+    const char *input;
+    const char *output;
+    const char *so_dir; /* NULL: the output's directory */
+    bool force;         /* read an input that belongs to somebody else */
+};
+
+/* A shared object that was written. */
+struct inject_file {
+    char *path;
+    uint64_t size;  /* apparent */
+    uint64_t bytes; /* without holes */
+    uint64_t symbols;
+};
+
+/* What became of one process. Samples of children that run inherited code have a row of their own.
+ */
+struct inject_process {
+    uint32_t pid;
+    uint64_t functions, code_bytes;
+    uint64_t repeated;      /* loads of code that was there already */
+    uint64_t beyond_layers; /* functions in a file whose DWARF unwinding does not work */
+    uint64_t mappings;      /* events slipped in */
+    uint64_t dropped;       /* anonymous mappings left out */
+    uint64_t jit_samples;   /* samples whose address lay in memory for JIT code */
+    uint64_t named_samples; /* of these, the ones with a name */
+    size_t first_file, file_count;
+};
+
+/* The result as data. All zero is an empty one. */
+struct inject_summary {
+    struct inject_process *processes; /* by pid */
+    size_t process_count, process_capacity;
+    struct inject_file *files;
+    size_t file_count;
+    uint64_t markers;      /* dumps that the recording names */
+    uint64_t dumps;        /* of these, the ones that were read */
+    uint64_t samples;      /* of all kinds */
+    uint64_t output_bytes; /* of the perf.data written */
+};
+
+/*
+ * Does it. Oddities go to `diag` while it runs. 0, or a negative errno after an error was reported;
+ * then nothing was written.
+ */
+int inject_run(const struct inject_options *options, const struct diag *diag,
+               struct inject_summary *summary);
+void inject_summary_clear(struct inject_summary *summary);
+
+#endif /* JITINJECT_INJECT_H */

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+#include "options.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Options of perf inject that this tool does not have, and what they are for. */
+struct foreign_option {
+    const char *name;
+    const char *purpose;
+};
+
+static const struct foreign_option foreign_options[] = {
+    {"-b", "adds build-ids of all files with samples"},
+    {"--build-ids", "adds build-ids of all files with samples"},
+    {"-B", "writes build-ids into mapping events"},
+    {"--mmap2-buildid-all", "writes build-ids into mapping events"},
+    {"--mmap2-buildids", "writes build-ids into mapping events"},
+    {"--buildid-all", "adds build-ids of all mapped files"},
+    {"--known-build-ids", "takes build-ids from a file"},
+    {"-s", "merges sched_stat and sched_switch events"},
+    {"--sched-stat", "merges sched_stat and sched_switch events"},
+    {"-k", "names the kernel image (the clock is chosen by `perf record -k mono`)"},
+    {"--vmlinux", "names the kernel image"},
+    {"--ignore-vmlinux", "leaves the kernel image unread"},
+    {"--kallsyms", "names the kernel's symbol file"},
+    {"--itrace", "decodes AUX traces"},
+    {"--strip", "leaves out events that AUX traces made superfluous"},
+    {"--vm-time-correlation", "aligns the clocks of host and guest traces"},
+    {"--guest-data", "merges the recording of a virtual machine"},
+    {"--guestmount", "names the directory of guest file systems"},
+    {"--unwind-style", "chooses the unwinder of --convert-callchain"},
+    {"--convert-callchain", "turns stack dumps into callchains"},
+    {"--aslr", "makes addresses comparable between runs"},
+};
+
+void options_help(void)
+{
+    fputs("Usage: jitinject -i FILE -o FILE [OPTION...]\n"
+          "\n"
+          "Merges the jitdump files of a recording (`perf record -k mono`) into it, so that perf "
+          "and\n"
+          "other readers show code made by JIT compilers by name. Does the work of\n"
+          "`perf inject --jit` with one shared object a process instead of one a function.\n"
+          "\n"
+          "  -i, --input FILE    the recording, as perf record wrote it\n"
+          "  -o, --output FILE   the recording to write\n"
+          "      --so-dir DIR    where the shared objects go (default: the output's directory)\n"
+          "  -f, --force         read a recording that belongs to another user\n"
+          "  -j, --jit           accepted and ignored, for perf inject's sake\n"
+          "  -q, --quiet         say only what is wrong\n"
+          "  -v, --verbose       say more\n"
+          "  -h, --help          this text\n"
+          "  -V, --version       the version\n"
+          "\n"
+          "Exit status: 0 done, 1 an error, 2 wrong usage.\n",
+          stdout);
+}
+
+/* The option's name as typed, up to a value. */
+static const struct foreign_option *find_foreign(const char *argument)
+{
+    const size_t size = strcspn(argument, "=");
+
+    for (size_t i = 0; i < sizeof(foreign_options) / sizeof(foreign_options[0]); i++)
+        if (strlen(foreign_options[i].name) == size &&
+            strncmp(foreign_options[i].name, argument, size) == 0)
+            return &foreign_options[i];
+    return NULL;
+}
+
+static enum options_action misuse(void)
+{
+    fputs("Try `jitinject --help`.\n", stderr);
+    return OPTIONS_MISUSE;
+}
+
+static enum options_action refuse(const char *argument)
+{
+    const struct foreign_option *foreign = find_foreign(argument);
+
+    if (foreign)
+        fprintf(stderr,
+                "jitinject: %s is an option of perf inject that %s; it has nothing to do with JIT "
+                "code and is not here. Run `perf inject %s` on the input or output of jitinject.\n",
+                foreign->name, foreign->purpose, foreign->name);
+    else
+        fprintf(stderr, "jitinject: unknown option %s\n", argument);
+    return misuse();
+}
+
+static enum options_action check(const struct options *options, const char *positional)
+{
+    const char *missing = !options->inject.input ? "-i FILE" : "-o FILE";
+
+    if (positional)
+        fprintf(stderr, "jitinject: unexpected argument %s: files are given by -i and -o\n",
+                positional);
+    else if (!options->inject.input || !options->inject.output)
+        fprintf(stderr, "jitinject: %s is missing\n", missing);
+    else if (strcmp(options->inject.input, "-") == 0 || strcmp(options->inject.output, "-") == 0)
+        fputs("jitinject: pipes are not read or written: give the names of files\n", stderr);
+    else
+        return OPTIONS_INJECT;
+    return misuse();
+}
+
+enum options_action options_parse(int argc, char **argv, struct options *options)
+{
+    enum { SO_DIR = 256 };
+    static const struct option known[] = {
+        {"input", required_argument, NULL, 'i'},
+        {"output", required_argument, NULL, 'o'},
+        {"so-dir", required_argument, NULL, SO_DIR},
+        {"force", no_argument, NULL, 'f'},
+        {"jit", no_argument, NULL, 'j'},
+        {"quiet", no_argument, NULL, 'q'},
+        {"verbose", no_argument, NULL, 'v'},
+        {"help", no_argument, NULL, 'h'},
+        {"version", no_argument, NULL, 'V'},
+        {NULL, 0, NULL, 0},
+    };
+    char typed[] = "-?";
+
+    *options = (struct options){0};
+    opterr = 0;
+    for (;;) {
+        const int at = optind;
+        const int option = getopt_long(argc, argv, ":i:o:fjqvhV", known, NULL);
+        switch (option) {
+        case -1:
+            return check(options, optind < argc ? argv[optind] : NULL);
+        case 'i':
+            options->inject.input = optarg;
+            break;
+        case 'o':
+            options->inject.output = optarg;
+            break;
+        case SO_DIR:
+            options->inject.so_dir = optarg;
+            break;
+        case 'f':
+            options->inject.force = true;
+            break;
+        case 'j':
+            break;
+        case 'q':
+            options->quiet = true;
+            break;
+        case 'v':
+            options->verbose++;
+            break;
+        case 'h':
+            return OPTIONS_HELP;
+        case 'V':
+            return OPTIONS_VERSION;
+        case ':':
+            fprintf(stderr, "jitinject: %s needs a value\n", argv[optind - 1]);
+            return misuse();
+        default:
+            /* A letter is in optopt; a long option, known to getopt or not, is the argument itself.
+             */
+            typed[1] = (char)optopt;
+            return refuse(optopt > 0 && optopt < SO_DIR && argv[at][1] != '-' ? typed : argv[at]);
+        }
+    }
+}

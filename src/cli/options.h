@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CLI_OPTIONS_H
+#define CLI_OPTIONS_H
+
+#include "jitinject/inject.h"
+
+enum options_action {
+    OPTIONS_INJECT,
+    OPTIONS_HELP,
+    OPTIONS_VERSION,
+    OPTIONS_MISUSE, /* what was wrong has been said on stderr */
+};
+
+struct options {
+    struct inject_options inject;
+    unsigned verbose; /* how often -v was given */
+    bool quiet;
+};
+
+enum options_action options_parse(int argc, char **argv, struct options *options);
+void options_help(void);
+
+#endif /* CLI_OPTIONS_H */

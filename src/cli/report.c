@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+#include "report.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+void report_oddity(void *context, const struct diag_report *report)
+{
+    static const char *const severities[] = {
+        [DIAG_NOTE] = "note", [DIAG_WARNING] = "warning", [DIAG_ERROR] = "error"};
+    const struct options *options = context;
+
+    if (report->severity == DIAG_NOTE && options->verbose == 0)
+        return;
+    fprintf(stderr, "jitinject: %s: ", severities[report->severity]);
+    if (report->path)
+        fprintf(stderr, "%s: ", report->path);
+    if (report->offset != DIAG_NO_OFFSET)
+        fprintf(stderr, "at byte %" PRIu64 ": ", report->offset);
+    fprintf(stderr, "%s\n", report->text);
+}
+
+static void report_process(const struct options *options, const struct inject_summary *summary,
+                           const struct inject_process *process)
+{
+    printf("process %" PRIu32 ": ", process->pid);
+    if (process->functions > 0)
+        printf("%" PRIu64 " functions, %" PRIu64 " bytes, %zu .so, %" PRIu64 " mappings; ",
+               process->functions, process->code_bytes, process->file_count, process->mappings);
+    else
+        printf("runs inherited code; ");
+    printf("%" PRIu64 " samples in JIT code, %" PRIu64 " named\n", process->jit_samples,
+           process->named_samples);
+    if (process->beyond_layers > 0)
+        printf("  %" PRIu64 " functions are at addresses used so often that stacks through them "
+               "unwind by frame pointers only\n",
+               process->beyond_layers);
+    if (options->verbose == 0)
+        return;
+    if (process->repeated > 0 || process->dropped > 0)
+        printf("  %" PRIu64 " loads of code that was there already, %" PRIu64
+               " anonymous mappings left out\n",
+               process->repeated, process->dropped);
+    for (size_t i = 0; i < process->file_count; i++) {
+        const struct inject_file *file = &summary->files[process->first_file + i];
+        printf("  %s: %" PRIu64 " symbols, %" PRIu64 " bytes\n", file->path, file->symbols,
+               file->bytes);
+    }
+}
+
+void report_summary(const struct options *options, const struct inject_summary *summary)
+{
+    if (options->quiet)
+        return;
+    for (size_t i = 0; i < summary->process_count; i++)
+        report_process(options, summary, &summary->processes[i]);
+}

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: MIT */
+/* The dumps of a recording: found by their markers, each read once, their code given to its
+ * processes. */
+#include "recording.h"
+
+#include "jitinject/array.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* code->source has 16 bits. */
+#define DUMPS_MAX UINT16_MAX
+
+/* Where a dump may be, best first. False when `number` is past the last. */
+static bool candidate(const struct recording *recording, const struct marker *marker,
+                      unsigned number, char *path, size_t size)
+{
+    static const char *const packed[] = {"", ".gz"};
+    const char *input = recording->options->input;
+    const char *slash = strrchr(input, '/');
+    const char *base = strrchr(marker->path, '/');
+
+    base = base ? base + 1 : marker->path;
+    if (number >= 4)
+        return false;
+    if (number < 2)
+        snprintf(path, size, "%s%s", marker->path, packed[number]);
+    else
+        snprintf(path, size, "%.*s%s%s", slash ? (int)(slash + 1 - input) : 0, input, base,
+                 packed[number - 2]);
+    return true;
+}
+
+/* The dump of a marker, or NULL; why not is reported. */
+static struct jitdump *open_dump(const struct recording *recording, const struct marker *marker)
+{
+    char path[PATH_MAX + 8];
+    struct jitdump *file = NULL;
+    bool found = false;
+
+    for (unsigned i = 0; !file && candidate(recording, marker, i, path, sizeof(path)); i++) {
+        if (access(path, F_OK) < 0)
+            continue;
+        found = true;
+        jitdump_open(path, recording->diag, &file);
+    }
+    if (!found)
+        diag_report(recording->diag, DIAG_WARNING, marker->path, DIAG_NO_OFFSET,
+                    "the dump of process %u is neither there nor beside the recording: its code "
+                    "stays without names; put it beside the recording",
+                    marker->pid);
+    return file;
+}
+
+static size_t find_dump(const struct recording *recording, dev_t device, ino_t inode)
+{
+    for (size_t i = 0; i < recording->dump_count; i++)
+        if (recording->dumps[i].device == device && recording->dumps[i].inode == inode)
+            return i;
+    return NO_DUMP;
+}
+
+static int add_dump(struct recording *recording, struct jitdump *file, size_t *number)
+{
+    if (recording->dump_count == DUMPS_MAX)
+        return -EOVERFLOW;
+    if (!array_reserve(&recording->dumps, &recording->dump_capacity, recording->dump_count + 1))
+        return -ENOMEM;
+    struct dump *dump = &recording->dumps[recording->dump_count];
+    *dump = (struct dump){.file = file, .inner_pid = jitdump_header(file)->pid};
+    jitdump_identity(file, &dump->device, &dump->inode);
+    *number = recording->dump_count++;
+    return 0;
+}
+
+/* The dump of a marker: opened, or one that is open already, or none. */
+static int find_marked(struct recording *recording, struct marker *marker)
+{
+    struct jitdump *file = open_dump(recording, marker);
+    dev_t device;
+    ino_t inode;
+    int err = 0;
+
+    recording->summary->markers++;
+    if (!file)
+        return 0;
+    jitdump_identity(file, &device, &inode);
+    marker->dump = find_dump(recording, device, inode);
+    if (marker->dump != NO_DUMP)
+        jitdump_free(file);
+    else if ((err = add_dump(recording, file, &marker->dump)))
+        jitdump_free(file);
+    return err;
+}
+
+static int compare_paths(const void *left, const void *right)
+{
+    const struct marker *a = *(struct marker *const *)left, *b = *(struct marker *const *)right;
+    int order = strcmp(a->path, b->path);
+
+    return order ? order : (a->record > b->record) - (a->record < b->record);
+}
+
+/* Opens each dump once, however often its marker comes. */
+static int find_dumps(struct recording *recording)
+{
+    struct marker **markers = malloc((recording->marker_count + 1) * sizeof(struct marker *));
+    int err = 0;
+
+    if (!markers)
+        return -ENOMEM;
+    for (size_t i = 0; i < recording->marker_count; i++)
+        markers[i] = &recording->markers[i];
+    qsort(markers, recording->marker_count, sizeof(struct marker *), compare_paths);
+    for (size_t i = 0; i < recording->marker_count && !err; i++) {
+        if (i > 0 && strcmp(markers[i]->path, markers[i - 1]->path) == 0)
+            markers[i]->dump = markers[i - 1]->dump;
+        else
+            err = find_marked(recording, markers[i]);
+    }
+    free(markers);
+    return err;
+}
+
+/*
+ * Whose dump it is. Where one of its markers has the pid of the header, that one; the other markers
+ * are of children that have the mapping from their parent. Where none has, the writer is in a pid
+ * namespace, and the marker says what the recording calls it.
+ */
+static void find_writer(const struct recording *recording, size_t number)
+{
+    struct dump *dump = &recording->dumps[number];
+    bool first = true;
+
+    for (size_t i = 0; i < recording->marker_count; i++) {
+        const struct marker *marker = &recording->markers[i];
+        if (marker->dump != number)
+            continue;
+        if (first || marker->pid == dump->inner_pid)
+            dump->pid = marker->pid;
+        first = false;
+    }
+    dump->in_namespace = dump->pid != dump->inner_pid;
+}
+
+/* The recording's pid of a record's own pid field. */
+static uint32_t outer_pid(const struct recording *recording, const struct dump *dump, uint32_t pid)
+{
+    if (pid == dump->inner_pid || pid == dump->pid)
+        return dump->pid;
+    if (!dump->in_namespace)
+        return pid;
+    /* A child in the namespace: known if it has a dump of its own. */
+    for (size_t i = 0; i < recording->dump_count; i++)
+        if (recording->dumps[i].in_namespace && recording->dumps[i].inner_pid == pid)
+            return recording->dumps[i].pid;
+    return dump->pid;
+}
+
+/* What was wrong with a dump, in one line; its records have had theirs. */
+static void report_index(const struct recording *recording, const struct dump *dump)
+{
+    const struct jitdump_stats *stats = &dump->index.stats;
+
+    diag_report(recording->diag, DIAG_NOTE, jitdump_path(dump->file), DIAG_NO_OFFSET,
+                "%llu loads, %llu moves, %llu line tables, %llu unwind tables, %llu other records",
+                (unsigned long long)stats->loads, (unsigned long long)stats->moves,
+                (unsigned long long)stats->debug_infos, (unsigned long long)stats->unwinding_infos,
+                (unsigned long long)(stats->closes + stats->unknown));
+    if (stats->moves_unresolved)
+        diag_report(recording->diag, DIAG_WARNING, jitdump_path(dump->file), DIAG_NO_OFFSET,
+                    "%llu moves of code that was never loaded: left out",
+                    (unsigned long long)stats->moves_unresolved);
+}
+
+/* Reads one dump. -EBADMSG: it is of no use, which is no reason to stop. */
+static int read_dump(struct recording *recording, size_t number)
+{
+    struct dump *dump = &recording->dumps[number];
+    int err = jitdump_index_build(dump->file, (uint16_t)number, recording->diag, &dump->index);
+
+    if (!err)
+        err = clock_align(recording, dump);
+    if (err)
+        return err;
+    report_index(recording, dump);
+    for (size_t i = 0; i < dump->index.count; i++)
+        dump->index.codes[i].pid = outer_pid(recording, dump, dump->index.codes[i].pid);
+    return place_add_codes(recording->place, dump->index.codes, dump->index.count);
+}
+
+/* Markers whose dump was read give the time that it began; the others are mappings like any. */
+static int use_markers(struct recording *recording, const bool *usable)
+{
+    int err = 0;
+
+    for (size_t i = 0; i < recording->marker_count && !err; i++) {
+        struct marker *marker = &recording->markers[i];
+        if (marker->dump != NO_DUMP && !usable[marker->dump])
+            marker->dump = NO_DUMP;
+        if (marker->dump == NO_DUMP)
+            err = place_add_mapping(recording->place, marker->pid, marker->time, marker->addr,
+                                    marker->len, PLACE_FILE, marker->record);
+        else
+            err = place_add_dump(recording->place, marker->pid, marker->time);
+    }
+    return err;
+}
+
+int dumps_read(struct recording *recording)
+{
+    bool *usable = NULL;
+    int err = find_dumps(recording);
+
+    if (!err) {
+        usable = calloc(recording->dump_count + 1, sizeof(*usable));
+        recording->dump_files = calloc(recording->dump_count + 1, sizeof(struct jitdump *));
+        if (!usable || !recording->dump_files)
+            err = -ENOMEM;
+    }
+    for (size_t i = 0; i < recording->dump_count && !err; i++) {
+        recording->dump_files[i] = recording->dumps[i].file;
+        find_writer(recording, i);
+    }
+    for (size_t i = 0; i < recording->dump_count && !err; i++) {
+        err = read_dump(recording, i);
+        usable[i] = !err;
+        recording->summary->dumps += usable[i];
+        if (err == -EBADMSG || err == -EIO)
+            err = 0;
+    }
+    if (!err)
+        err = use_markers(recording, usable);
+    free(usable);
+    return err;
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+#include "recording.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* The target of an image: its dump's word, or the recording's where the dump has none. */
+static void find_target(const struct recording *recording, const struct place_file *file,
+                        struct image_target *target)
+{
+    const struct dump *dump = &recording->dumps[file->codes[0]->source];
+    const struct jitdump_header *header = jitdump_header(dump->file);
+    const bool host_is_big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+
+    target->machine = (uint16_t)header->elf_machine;
+    if (header->elf_machine == EM_NONE || header->elf_machine > UINT16_MAX)
+        target->machine = image_machine_of_arch(perfdata_arch(recording->data));
+    target->is_64bit = image_machine_is_64bit(target->machine);
+    target->is_big_endian = header->swapped != host_is_big;
+}
+
+/* Where the images go, as an absolute path. */
+static int find_directory(const struct recording *recording, char directory[PATH_MAX])
+{
+    const char *wanted = recording->options->so_dir;
+    char parent[PATH_MAX];
+
+    if (!wanted) {
+        const char *slash = strrchr(recording->options->output, '/');
+        const int size = slash ? (int)(slash + 1 - recording->options->output) : 0;
+        if (size >= PATH_MAX)
+            return -ENAMETOOLONG;
+        snprintf(parent, sizeof(parent), "%.*s", size, recording->options->output);
+        wanted = size ? parent : ".";
+    }
+    if (!realpath(wanted, directory)) {
+        const int err = -errno;
+        diag_report(recording->diag, DIAG_ERROR, wanted, DIAG_NO_OFFSET,
+                    "cannot write the shared objects there: %s", strerror(-err));
+        return err;
+    }
+    if (strcmp(directory, "/") == 0)
+        *directory = '\0';
+    return 0;
+}
+
+/*
+ * Readers look at the name. It contains "jitted-", by which some know code of a JIT, and does not
+ * begin with it, by which others take the file for one function of perf inject. DESIGN.md, "The
+ * name".
+ */
+static int image_path(const char *directory, const struct place_file *file, char path[PATH_MAX])
+{
+    const int size =
+        snprintf(path, PATH_MAX, "%s/jit-%u-jitted-%u.so", directory, file->pid, file->number);
+
+    return size < PATH_MAX ? 0 : -ENAMETOOLONG;
+}
+
+/* Nothing that was read may be written over. */
+static bool is_an_input(const struct recording *recording, const char *path)
+{
+    struct stat status;
+    dev_t device;
+    ino_t inode;
+
+    if (stat(path, &status) < 0)
+        return false;
+    perfdata_identity(recording->data, &device, &inode);
+    if (status.st_dev == device && status.st_ino == inode)
+        return true;
+    for (size_t i = 0; i < recording->dump_count; i++)
+        if (recording->dumps[i].device == status.st_dev &&
+            recording->dumps[i].inode == status.st_ino)
+            return true;
+    return false;
+}
+
+int emit_start(const struct recording *recording, const char *path, mode_t mode,
+               struct outfile **out)
+{
+    struct stat status;
+    int err = 0;
+
+    if (is_an_input(recording, path)) {
+        diag_report(recording->diag, DIAG_ERROR, path, DIAG_NO_OFFSET,
+                    "is an input of this run and would be overwritten: choose another output");
+        return -EEXIST;
+    }
+    if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
+        diag_report(recording->diag, DIAG_ERROR, path, DIAG_NO_OFFSET,
+                    "is not a regular file: choose another output");
+        return -EEXIST;
+    }
+    err = outfile_new(path, mode, out);
+    if (err)
+        diag_report(recording->diag, DIAG_ERROR, path, DIAG_NO_OFFSET, "cannot be written: %s",
+                    strerror(-err));
+    return err;
+}
+
+static int emit_image(struct recording *recording, const struct place_file *file, size_t number,
+                      const char *directory)
+{
+    struct inject_file *row = &recording->summary->files[number];
+    struct image_target target;
+    struct image_stats stats;
+    char path[PATH_MAX];
+    int err = image_path(directory, file, path);
+
+    if (err) {
+        diag_report(recording->diag, DIAG_ERROR, directory, DIAG_NO_OFFSET,
+                    "its path is too long for the names of the shared objects");
+        return err;
+    }
+    err = emit_start(recording, path, 0666, &recording->images[number]);
+    if (err)
+        return err;
+    find_target(recording, file, &target);
+    err = image_write(file, recording->dump_files, &target, outfile_fd(recording->images[number]),
+                      recording->diag, recording->build_ids[number], &stats);
+    if (err) {
+        diag_report(recording->diag, DIAG_ERROR, path, DIAG_NO_OFFSET, "cannot be written: %s",
+                    strerror(-err));
+        return err;
+    }
+    *row = (struct inject_file){.path = strdup(path),
+                                .size = stats.file_size,
+                                .bytes = stats.bytes_written,
+                                .symbols = stats.symbols};
+    return row->path ? 0 : -ENOMEM;
+}
+
+int emit_images(struct recording *recording)
+{
+    const struct place_file *files = place_files(recording->place, &recording->image_count);
+    char directory[PATH_MAX];
+    int err = 0;
+
+    recording->images = calloc(recording->image_count + 1, sizeof(struct outfile *));
+    recording->build_ids = calloc(recording->image_count + 1, sizeof(*recording->build_ids));
+    recording->summary->files =
+        calloc(recording->image_count + 1, sizeof(*recording->summary->files));
+    if (!recording->images || !recording->build_ids || !recording->summary->files)
+        return -ENOMEM;
+    recording->summary->file_count = recording->image_count;
+    if (recording->image_count > 0)
+        err = find_directory(recording, directory);
+    for (size_t i = 0; i < recording->image_count && !err; i++)
+        err = emit_image(recording, &files[i], i, directory);
+    return err;
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+/* The five steps in order. */
+#include "recording.h"
+
+#include "jitinject/array.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void recording_clear(struct recording *recording)
+{
+    for (size_t i = 0; i < recording->image_count && recording->images; i++)
+        outfile_free(recording->images[i]);
+    outfile_free(recording->output);
+    free(recording->images);
+    free(recording->build_ids);
+    free(recording->dropped);
+    place_free(recording->place);
+    for (size_t i = 0; i < recording->dump_count; i++) {
+        jitdump_index_clear(&recording->dumps[i].index);
+        jitdump_free(recording->dumps[i].file);
+    }
+    free(recording->dumps);
+    free(recording->dump_files);
+    for (size_t i = 0; i < recording->marker_count; i++)
+        free(recording->markers[i].path);
+    free(recording->markers);
+    perfdata_free(recording->data);
+}
+
+static bool same_code(void *context, const struct code *a, const struct code *b)
+{
+    const struct recording *recording = context;
+
+    return jitdump_same_code(recording->dumps[a->source].file, a, recording->dumps[b->source].file,
+                             b);
+}
+
+/* The summary's rows: what place knows; samples are counted later. */
+static int summarize(struct recording *recording)
+{
+    struct inject_summary *summary = recording->summary;
+    size_t count;
+    const struct place_process *rows = place_processes(recording->place, &count);
+
+    if (!array_reserve(&summary->processes, &summary->process_capacity, count))
+        return -ENOMEM;
+    for (size_t i = 0; i < count; i++) {
+        summary->processes[i] = (struct inject_process){
+            .pid = rows[i].pid,
+            .functions = rows[i].codes,
+            .code_bytes = rows[i].code_bytes,
+            .repeated = rows[i].repeated,
+            .beyond_layers = rows[i].beyond_layers,
+            .mappings = rows[i].events,
+            .dropped = rows[i].dropped,
+            .first_file = rows[i].first_file,
+            .file_count = rows[i].files,
+        };
+    }
+    summary->process_count = count;
+    return 0;
+}
+
+/* Gives all files their names, the recording last: it is what makes readers look for the others. */
+static int commit(struct recording *recording)
+{
+    size_t done = 0;
+    int err = 0;
+    const char *path = NULL;
+
+    for (; done < recording->image_count && !err; done++) {
+        path = outfile_path(recording->images[done]);
+        err = outfile_commit(recording->images[done]);
+    }
+    if (!err) {
+        path = outfile_path(recording->output);
+        err = outfile_commit(recording->output);
+    }
+    if (err) {
+        diag_report(recording->diag, DIAG_ERROR, path, DIAG_NO_OFFSET, "cannot be written: %s",
+                    strerror(-err));
+        for (size_t i = 0; i < done; i++)
+            outfile_revoke(recording->images[i]);
+    }
+    return err;
+}
+
+static int run(struct recording *recording)
+{
+    const struct perfdata_options read_options = {.force = recording->options->force};
+    const struct place_options place_options = {.same_code = same_code, .context = recording};
+    int err =
+        perfdata_open(recording->options->input, &read_options, recording->diag, &recording->data);
+
+    if (err)
+        return err;
+    err = place_new(&place_options, &recording->place);
+    if (!err)
+        err = emit_start(recording, recording->options->output, 0600, &recording->output);
+    if (!err)
+        err = scan_records(recording);
+    if (!err)
+        err = dumps_read(recording);
+    if (!err && recording->marker_count == 0)
+        diag_report(recording->diag, DIAG_WARNING, recording->options->input, DIAG_NO_OFFSET,
+                    "no process in it mapped a jit-*.dump, so there is nothing to inject and the "
+                    "output is a copy: was the runtime's jitdump option on while perf recorded?");
+    if (!err)
+        err = place_run(recording->place);
+    if (!err)
+        err = summarize(recording);
+    if (!err)
+        err = emit_images(recording);
+    if (!err)
+        err = rewrite_records(recording);
+    if (!err)
+        err = commit(recording);
+    return err;
+}
+
+/* Counts errors on their way to the caller, so that no failure goes without a word. */
+struct error_counter {
+    const struct diag *next;
+    bool reported;
+};
+
+static void count_errors(void *context, const struct diag_report *report)
+{
+    struct error_counter *counter = context;
+
+    counter->reported |= report->severity == DIAG_ERROR;
+    counter->next->report(counter->next->context, report);
+}
+
+int inject_run(const struct inject_options *options, const struct diag *diag,
+               struct inject_summary *summary)
+{
+    struct error_counter counter = {.next = diag};
+    const struct diag counting = {.report = count_errors, .context = &counter};
+    struct recording recording = {.options = options, .diag = &counting, .summary = summary};
+    int err = run(&recording);
+
+    if (err && !counter.reported)
+        diag_report(&counting, DIAG_ERROR, options->output, DIAG_NO_OFFSET, "not written: %s",
+                    strerror(-err));
+    recording_clear(&recording);
+    return err;
+}
+
+void inject_summary_clear(struct inject_summary *summary)
+{
+    for (size_t i = 0; i < summary->file_count; i++)
+        free(summary->files[i].path);
+    free(summary->files);
+    free(summary->processes);
+    *summary = (struct inject_summary){0};
+}

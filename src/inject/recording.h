@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/* What the five steps hand on to one another. */
+#ifndef INJECT_RECORDING_H
+#define INJECT_RECORDING_H
+
+#include "jitinject/image.h"
+#include "jitinject/inject.h"
+#include "jitinject/jitdump.h"
+#include "jitinject/outfile.h"
+#include "jitinject/perfdata.h"
+#include "jitinject/place.h"
+
+/* A mapping event of a file that is called like a dump. */
+struct marker {
+    char *path;      /* as in the event */
+    uint32_t pid;    /* of the event: the pid that the rest of the recording uses */
+    uint64_t time;   /* ns, 0: before everything */
+    uint64_t record; /* number of the event's record */
+    uint64_t addr, len;
+    size_t dump; /* index into dumps, or NO_DUMP */
+};
+
+#define NO_DUMP SIZE_MAX
+
+struct dump {
+    struct jitdump *file;
+    struct jitdump_index index;
+    dev_t device;
+    ino_t inode;
+    uint32_t inner_pid; /* the writer in its own pid namespace: that of the header */
+    uint32_t pid;       /* the writer in the recording */
+    bool in_namespace;  /* these differ */
+};
+
+struct recording {
+    const struct inject_options *options;
+    const struct diag *diag;
+    struct perfdata *data;
+    struct place *place;
+
+    struct marker *markers; /* in order of their records */
+    size_t marker_count, marker_capacity;
+    bool timed;                     /* at least one record has a time */
+    uint64_t first_time, last_time; /* of the samples, ns */
+
+    struct dump *dumps;
+    struct jitdump **dump_files; /* the same by code->source, for the images */
+    size_t dump_count, dump_capacity;
+
+    uint64_t *dropped; /* numbers of all records to leave out, ascending */
+    size_t dropped_count;
+
+    struct outfile **images; /* one for each of place_files */
+    uint8_t (*build_ids)[IMAGE_BUILD_ID_SIZE];
+    size_t image_count;
+    struct outfile *output;
+
+    struct inject_summary *summary;
+};
+
+/* scan.c: one pass over perf.data for mappings, forks and markers. */
+int scan_records(struct recording *recording);
+/* dumps.c: opens and indexes the dumps of the markers and hands their code to place. */
+int dumps_read(struct recording *recording);
+/* clock.c: makes the times of a dump those of the recording. -ENOTSUP: the run cannot go on;
+ * -EBADMSG: the dump cannot be used. */
+int clock_align(const struct recording *recording, struct dump *dump);
+/* emit.c: starts an output; whatever is wrong with its place is reported. */
+int emit_start(const struct recording *recording, const char *path, mode_t mode,
+               struct outfile **out);
+/* emit.c: writes the image of every file that place laid out. */
+int emit_images(struct recording *recording);
+/* rewrite.c: the recording again, with the new mapping events. */
+int rewrite_records(struct recording *recording);
+
+#endif /* INJECT_RECORDING_H */

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The recording again. A reader delivers the events of a round when the next one ends, up to the
+ * greatest time seen in the round before; so a mapping event goes before the end of the first round
+ * whose greatest time reaches it. Earlier, and it would release other events too soon; later, and
+ * it would come after the samples that need it.
+ */
+#include "recording.h"
+
+#include "jitinject/array.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* PERF_RECORD_MISC_USER of PERF_RECORD_MISC_CPUMODE_MASK */
+#define CPUMODE_USER 2
+/* PROT_READ | PROT_EXEC and MAP_PRIVATE as on every architecture of Linux that has JITs */
+#define PROT_READ_EXEC 5
+#define MAPPED_PRIVATE 2
+
+struct rewrite {
+    struct recording *recording;
+    struct perfdata_writer *writer;
+    const struct place_event *events;
+    size_t event_count, next_event;
+    size_t next_dropped;
+    size_t last_row; /* of the summary, for the samples of one process one after another */
+};
+
+static int compare_numbers(const void *left, const void *right)
+{
+    uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+
+    return (a > b) - (a < b);
+}
+
+/* Markers whose dump was read and anonymous mappings that add nothing. */
+static int collect_dropped(struct recording *recording)
+{
+    size_t placed;
+    const uint64_t *dropped = place_dropped(recording->place, &placed);
+
+    recording->dropped =
+        malloc((placed + recording->marker_count + 1) * sizeof(*recording->dropped));
+    if (!recording->dropped)
+        return -ENOMEM;
+    for (size_t i = 0; i < placed; i++)
+        recording->dropped[recording->dropped_count++] = dropped[i];
+    for (size_t i = 0; i < recording->marker_count; i++)
+        if (recording->markers[i].dump != NO_DUMP)
+            recording->dropped[recording->dropped_count++] = recording->markers[i].record;
+    qsort(recording->dropped, recording->dropped_count, sizeof(*recording->dropped),
+          compare_numbers);
+    return 0;
+}
+
+/* Writes the events up to and including `time`. */
+static int write_events(struct rewrite *rewrite, uint64_t time)
+{
+    int err = 0;
+
+    for (; rewrite->next_event < rewrite->event_count && !err; rewrite->next_event++) {
+        const struct place_event *event = &rewrite->events[rewrite->next_event];
+        if (event->time > time)
+            break;
+        const char *path = rewrite->recording->summary->files[event->file].path;
+        const struct perfdata_mapping mapping = {.addr = event->addr,
+                                                 .len = event->len,
+                                                 .pgoff = event->offset,
+                                                 .pid = event->pid,
+                                                 .tid = event->pid,
+                                                 .prot = PROT_READ_EXEC,
+                                                 .flags = MAPPED_PRIVATE,
+                                                 .filename = path,
+                                                 .filename_size = strlen(path)};
+        err = perfdata_write_mapping(rewrite->writer, &mapping, event->time);
+    }
+    return err;
+}
+
+/* The row of a process in the summary, made where it has none: rows are by pid. */
+static struct inject_process *row_of(struct rewrite *rewrite, uint32_t pid)
+{
+    struct inject_summary *summary = rewrite->recording->summary;
+    size_t low = 0, high = summary->process_count;
+
+    if (rewrite->last_row < high && summary->processes[rewrite->last_row].pid == pid)
+        return &summary->processes[rewrite->last_row];
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (summary->processes[middle].pid < pid)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    rewrite->last_row = low;
+    if (low == summary->process_count || summary->processes[low].pid != pid) {
+        if (!array_reserve(&summary->processes, &summary->process_capacity,
+                           summary->process_count + 1))
+            return NULL;
+        memmove(&summary->processes[low + 1], &summary->processes[low],
+                (summary->process_count - low) * sizeof(summary->processes[0]));
+        summary->processes[low] = (struct inject_process){.pid = pid};
+        summary->process_count++;
+    }
+    return &summary->processes[low];
+}
+
+static int count_sample(struct rewrite *rewrite, const struct perfdata_record *record)
+{
+    struct perfdata_sample sample;
+
+    if (!perfdata_sample(rewrite->recording->data, record, &sample) ||
+        sample.cpumode != CPUMODE_USER)
+        return 0;
+    const enum place_found found =
+        place_lookup(rewrite->recording->place, sample.pid, sample.ip, sample.time);
+    if (found == PLACE_ELSEWHERE)
+        return 0;
+    struct inject_process *row = row_of(rewrite, sample.pid);
+    if (!row)
+        return -ENOMEM;
+    row->jit_samples++;
+    row->named_samples += found == PLACE_NAMED;
+    return 0;
+}
+
+static bool is_dropped(struct rewrite *rewrite, uint64_t number)
+{
+    const struct recording *recording = rewrite->recording;
+
+    if (rewrite->next_dropped == recording->dropped_count ||
+        recording->dropped[rewrite->next_dropped] != number)
+        return false;
+    rewrite->next_dropped++;
+    return true;
+}
+
+static int rewrite_record(struct rewrite *rewrite, const struct perfdata_record *record,
+                          uint64_t *greatest)
+{
+    const struct recording *recording = rewrite->recording;
+    uint64_t time;
+    int err = 0;
+
+    if (record->type == PERFDATA_FINISHED_ROUND)
+        err = write_events(rewrite, *greatest);
+    else if (perfdata_time(recording->data, record, &time) && time > *greatest)
+        *greatest = time;
+    if (!err && record->type == PERFDATA_SAMPLE)
+        err = count_sample(rewrite, record);
+    if (err)
+        return err;
+    if (!is_dropped(rewrite, record->number))
+        return perfdata_keep(rewrite->writer, record);
+    /* Without times records count in the order of the file: from where the dump was announced. */
+    return recording->timed ? 0 : write_events(rewrite, UINT64_MAX);
+}
+
+static int rewrite_all(struct rewrite *rewrite)
+{
+    const struct recording *recording = rewrite->recording;
+    struct perfdata_record record;
+    uint64_t greatest = 0;
+    int got, err = perfdata_rewind(recording->data);
+
+    while (!err && (got = perfdata_next(recording->data, &record)) != 0)
+        err = got < 0 ? got : rewrite_record(rewrite, &record, &greatest);
+    if (!err)
+        err = write_events(rewrite, UINT64_MAX);
+    for (size_t i = 0; i < recording->image_count && !err; i++)
+        err = perfdata_write_build_id(rewrite->writer, recording->build_ids[i],
+                                      recording->summary->files[i].path);
+    if (!err)
+        err = perfdata_writer_finish(rewrite->writer);
+    return err;
+}
+
+int rewrite_records(struct recording *recording)
+{
+    struct rewrite rewrite = {.recording = recording};
+    int err = collect_dropped(recording);
+
+    rewrite.events = place_events(recording->place, &rewrite.event_count);
+    if (!err)
+        err = perfdata_writer_new(recording->data, outfile_fd(recording->output), &rewrite.writer);
+    if (!err)
+        err = rewrite_all(&rewrite);
+    if (!err)
+        recording->summary->output_bytes = perfdata_writer_size(rewrite.writer);
+    perfdata_writer_free(rewrite.writer);
+    return err;
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+#include "recording.h"
+
+#include "jitinject/array.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool starts_with(const char *name, const char *prefix)
+{
+    return strncmp(name, prefix, strlen(prefix)) == 0;
+}
+
+/*
+ * Names that the kernel gives to memory without a file of its own, and files that JITs map twice to
+ * have their code writable in one place and executable in another.
+ */
+static bool is_anonymous(const char *name)
+{
+    static const char *const prefixes[] = {
+        "//anon", "[anon:",      "/memfd:", "/dev/zero", "/anon_hugepage", "/dev/shm/",
+        "/SYSV",  "anon_inode:", "/[aio]",  "[heap]",    "[stack",
+    };
+
+    if (*name == '\0')
+        return true;
+    for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
+        if (starts_with(name, prefixes[i]))
+            return true;
+    return false;
+}
+
+/*
+ * Runtimes announce a dump by mapping it. Its name is jit-<pid>.dump by the specification, and
+ * jit-<tid>-<pid>.dump in JavaScriptCore; whose it is says its header.
+ */
+static size_t marker_path_size(const char *name)
+{
+    const char *base = strrchr(name, '/');
+    size_t size = strlen(name);
+    static const char deleted[] = " (deleted)", suffix[] = ".dump";
+
+    base = base ? base + 1 : name;
+    if (!starts_with(base, "jit-"))
+        return 0;
+    if (size > sizeof(deleted) && strcmp(name + size - (sizeof(deleted) - 1), deleted) == 0)
+        size -= sizeof(deleted) - 1;
+    const size_t base_size = size - (size_t)(base - name);
+    if (base_size < strlen("jit-0.dump") ||
+        memcmp(name + size - (sizeof(suffix) - 1), suffix, sizeof(suffix) - 1) != 0)
+        return 0;
+    return size;
+}
+
+static int add_marker(struct recording *recording, const struct perfdata_mapping *mapping,
+                      size_t path_size, uint64_t time, uint64_t record)
+{
+    if (!array_reserve(&recording->markers, &recording->marker_capacity,
+                       recording->marker_count + 1))
+        return -ENOMEM;
+    char *path = strndup(mapping->filename, path_size);
+    if (!path)
+        return -ENOMEM;
+    recording->markers[recording->marker_count++] = (struct marker){.path = path,
+                                                                    .pid = mapping->pid,
+                                                                    .time = time,
+                                                                    .record = record,
+                                                                    .addr = mapping->addr,
+                                                                    .len = mapping->len,
+                                                                    .dump = NO_DUMP};
+    return 0;
+}
+
+static int scan_mapping(struct recording *recording, const struct perfdata_record *record)
+{
+    struct perfdata_mapping mapping;
+    uint64_t time = 0;
+
+    if (!perfdata_mapping(recording->data, record, &mapping)) {
+        diag_report(recording->diag, DIAG_WARNING, recording->options->input, record->offset,
+                    "mapping event without a whole name: kept, but not understood");
+        return 0;
+    }
+    perfdata_time(recording->data, record, &time);
+    const size_t path_size = marker_path_size(mapping.filename);
+    if (path_size)
+        return add_marker(recording, &mapping, path_size, time, record->number);
+    return place_add_mapping(recording->place, mapping.pid, time, mapping.addr, mapping.len,
+                             is_anonymous(mapping.filename) ? PLACE_ANONYMOUS : PLACE_FILE,
+                             record->number);
+}
+
+static int scan_fork(struct recording *recording, const struct perfdata_record *record)
+{
+    struct perfdata_task task;
+    uint64_t time = 0;
+
+    if (!perfdata_task(recording->data, record, &task) || task.pid == task.ppid)
+        return 0;
+    perfdata_time(recording->data, record, &time);
+    return place_add_fork(recording->place, task.pid, task.ppid, time);
+}
+
+static void scan_sample(struct recording *recording, const struct perfdata_record *record)
+{
+    uint64_t time;
+
+    recording->summary->samples++;
+    if (!perfdata_time(recording->data, record, &time))
+        return;
+    recording->timed = true;
+    if (recording->first_time == 0 || time < recording->first_time)
+        recording->first_time = time;
+    if (time > recording->last_time)
+        recording->last_time = time;
+}
+
+int scan_records(struct recording *recording)
+{
+    struct perfdata_record record;
+    int got, err = perfdata_rewind(recording->data);
+
+    while (!err && (got = perfdata_next(recording->data, &record)) != 0) {
+        if (got < 0)
+            err = got;
+        else if (record.type == PERFDATA_SAMPLE)
+            scan_sample(recording, &record);
+        else if (record.type == PERFDATA_MMAP || record.type == PERFDATA_MMAP2)
+            err = scan_mapping(recording, &record);
+        else if (record.type == PERFDATA_FORK)
+            err = scan_fork(recording, &record);
+    }
+    return err;
+}
