@@ -79,7 +79,7 @@ struct jitdump_record {
         } debug;
         struct {
             uint64_t size, header_size,
-                mapped_size; /* as written; header_size <= size <= total_size - 40 is checked */
+                mapped_size;   /* as written; header_size <= size <= total_size - 40 is checked */
             bool header_first; /* .eh_frame_hdr before .eh_frame (LLVM ORC), not behind it */
         } unwinding;
     };

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+#include "dump.h"
+#include "frame.h"
+#include "unpack.h"
+
+#include "jitinject/bytes.h"
+#include "jitinject/io.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* The jitdump specification: "JiTD" as a number in the writer's byte order. */
+#define MAGIC               0x4A695444u
+#define VERSION             1u
+#define FLAG_ARCH_TIMESTAMP 1u
+
+/* Size and identity; only a regular file can be read at any offset and has an end. */
+static int look_at_file(struct jitdump *dump, const struct diag *diag)
+{
+    struct stat stat;
+
+    if (fstat(dump->fd, &stat) < 0) {
+        int err = -errno;
+        diag_report(diag, DIAG_WARNING, dump->path, DIAG_NO_OFFSET, "%s", strerror(-err));
+        return err;
+    }
+    if (!S_ISREG(stat.st_mode)) {
+        diag_report(diag, DIAG_WARNING, dump->path, DIAG_NO_OFFSET,
+                    "this is not a regular file, so not a jitdump");
+        return -EBADMSG;
+    }
+    dump->device = stat.st_dev;
+    dump->inode = stat.st_ino;
+    dump->size = (uint64_t)stat.st_size;
+    return 0;
+}
+
+static int unpack_if_packed(struct jitdump *dump, const struct diag *diag)
+{
+    if (!unpack_is_gzip(dump->fd))
+        return 0;
+
+    struct stat stat;
+    int unpacked = unpack_gzip(dump->fd, dump->path, diag);
+    int err = unpacked < 0 ? unpacked : 0;
+    if (!err) {
+        close(dump->fd);
+        dump->fd = unpacked;
+        err = fstat(unpacked, &stat) < 0 ? -errno : 0;
+    }
+    if (err) {
+        diag_report(diag, DIAG_WARNING, dump->path, DIAG_NO_OFFSET,
+                    "the gzip file cannot be unpacked: %s", strerror(-err));
+        return err;
+    }
+    dump->size = (uint64_t)stat.st_size;
+    return 0;
+}
+
+static int parse_header(struct jitdump *dump, const struct diag *diag)
+{
+    struct jitdump_header *header = &dump->header;
+    uint8_t raw[HEADER_SIZE] = {0};
+    const char *wrong = NULL;
+    ssize_t got = io_pread(dump->fd, raw, sizeof(raw), 0);
+
+    if (got < 0) {
+        diag_report(diag, DIAG_WARNING, dump->path, 0, "%s", strerror((int)-got));
+        return (int)got;
+    }
+    header->swapped = bytes_u32(raw, true) == MAGIC;
+    if (got == 0)
+        wrong = "the file is empty";
+    else if (!header->swapped && bytes_u32(raw, false) != MAGIC)
+        wrong = "this is not a jitdump: it does not begin with its magic number";
+    else if (got < HEADER_SIZE)
+        wrong = "the dump is cut within its header";
+    if (wrong) {
+        diag_report(diag, DIAG_WARNING, dump->path, 0, "%s", wrong);
+        return -EBADMSG;
+    }
+    header->version = bytes_u32(raw + 4, header->swapped);
+    header->total_size = bytes_u32(raw + 8, header->swapped);
+    header->elf_machine = bytes_u32(raw + 12, header->swapped);
+    header->pid = bytes_u32(raw + 20, header->swapped);
+    header->timestamp = bytes_u64(raw + 24, header->swapped);
+    header->flags = bytes_u64(raw + 32, header->swapped);
+    return 0;
+}
+
+static void judge_header(struct jitdump *dump, const struct diag *diag)
+{
+    struct jitdump_header *header = &dump->header;
+
+    if (header->version != VERSION)
+        diag_report(diag, header->version > VERSION ? DIAG_WARNING : DIAG_NOTE, dump->path, 4,
+                    "the dump is of version %" PRIu32 " and read as if of version %u",
+                    header->version, VERSION);
+    header->arch_timestamps = header->flags == FLAG_ARCH_TIMESTAMP;
+    /* LLVM 19 writes flags that it never set; the known bit says no more than the others then. */
+    if (header->flags & ~(uint64_t)FLAG_ARCH_TIMESTAMP)
+        diag_report(diag, DIAG_WARNING, dump->path, 32,
+                    "the header has unknown flags (0x%" PRIx64 "); all its flags are ignored",
+                    header->flags);
+}
+
+/* Records begin where the header says, or, failing that, behind the header that every version has,
+ * where perf always looks for them. */
+static int find_first_record(struct jitdump *dump, const struct diag *diag)
+{
+    uint32_t size = dump->header.total_size;
+    bool possible = size >= HEADER_SIZE && size <= dump->size;
+    struct window window;
+
+    window_init(&window, dump);
+    dump->first_record = possible ? size : HEADER_SIZE;
+    if (size == HEADER_SIZE || (possible && frame_begins(&window, size)))
+        return window.error;
+    if (frame_begins(&window, HEADER_SIZE)) {
+        dump->first_record = HEADER_SIZE;
+        diag_report(diag, DIAG_WARNING, dump->path, 8,
+                    "the header claims a size of %" PRIu32 "; records are read from %d on", size,
+                    HEADER_SIZE);
+        return 0;
+    }
+    if (window.error || possible)
+        return window.error;
+    diag_report(diag, DIAG_WARNING, dump->path, 8,
+                "the header claims a size of %" PRIu32 " in a file of %" PRIu64
+                " bytes, and no records follow it",
+                size, dump->size);
+    return -EBADMSG;
+}
+
+int jitdump_open(const char *path, const struct diag *diag, struct jitdump **out)
+{
+    struct jitdump *dump = calloc(1, sizeof(*dump));
+    int err = -ENOMEM;
+
+    *out = NULL;
+    if (!dump)
+        return err;
+    dump->fd = -1;
+    dump->path = strdup(path);
+    if (!dump->path)
+        goto fail;
+
+    /* O_NONBLOCK: a fifo with the name of a dump must not stop the run. */
+    dump->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    if (dump->fd < 0) {
+        err = -errno;
+        diag_report(diag, DIAG_WARNING, path, DIAG_NO_OFFSET, "the dump cannot be opened: %s",
+                    strerror(-err));
+        goto fail;
+    }
+    err = look_at_file(dump, diag);
+    if (!err)
+        err = unpack_if_packed(dump, diag);
+    if (!err)
+        err = parse_header(dump, diag);
+    if (err)
+        goto fail;
+    judge_header(dump, diag);
+    err = find_first_record(dump, diag);
+    if (err)
+        goto fail;
+    *out = dump;
+    return 0;
+fail:
+    jitdump_free(dump);
+    return err;
+}
+
+void jitdump_free(struct jitdump *dump)
+{
+    if (!dump)
+        return;
+    if (dump->fd >= 0)
+        close(dump->fd);
+    free(dump->path);
+    free(dump);
+}
+
+const char *jitdump_path(const struct jitdump *dump)
+{
+    return dump->path;
+}
+
+const struct jitdump_header *jitdump_header(const struct jitdump *dump)
+{
+    return &dump->header;
+}
+
+void jitdump_identity(const struct jitdump *dump, dev_t *device, ino_t *inode)
+{
+    *device = dump->device;
+    *inode = dump->inode;
+}
+
+int jitdump_fd(const struct jitdump *dump)
+{
+    return dump->fd;
+}
+
+uint64_t jitdump_size(const struct jitdump *dump)
+{
+    return dump->size;
+}

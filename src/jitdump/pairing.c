@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+#include "pairing.h"
+
+#include "jitinject/array.h"
+#include "jitinject/bytes.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* No module has so many functions; a dump that is made of nothing else must not fill the memory. */
+#define WAITING_LIMIT ((size_t)1 << 20)
+
+void pairing_clear(struct pairing *pairing)
+{
+    map_clear(&pairing->debugs);
+    free(pairing->guesses);
+    *pairing = (struct pairing){0};
+}
+
+int pairing_debug(struct pairing *pairing, const struct jitdump_record *record)
+{
+    uint64_t addr = record->debug.addr;
+
+    if (map_find(&pairing->debugs, addr, 0)) {
+        pairing->unpaired++; /* the one before it: perf lets the later one win as well */
+    } else if (pairing->debugs.count >= WAITING_LIMIT) {
+        pairing->unpaired++;
+        return 0;
+    }
+    pairing->last_addr = addr;
+    pairing->last_debug = record->offset;
+    return map_put(&pairing->debugs, addr, 0, record->offset);
+}
+
+void pairing_unwinding(struct pairing *pairing, const struct jitdump_record *record)
+{
+    uint64_t size = record->unwinding.size - record->unwinding.header_size;
+
+    pairing->unwind = 0;
+    pairing->unwind_size = 0;
+    pairing->unwind_is_shared = false;
+    /* V8 writes a header alone for code that it has no tables for. */
+    if (!size)
+        return;
+    pairing->unwind = record->offset;
+    pairing->unwind_is_shared = record->unwinding.header_first;
+    if (record->unwinding.header_first)
+        size = record->unwinding.size;
+    /* The record's 40 bytes before the data leave room for the rounding. */
+    pairing->unwind_size = (uint32_t)bytes_align_up(size, 8);
+}
+
+/* By address if it can be, else the LOAD is noted as a guess for the DEBUG_INFO before it. */
+static int pair_debug(struct pairing *pairing, struct code *code, size_t number)
+{
+    uint64_t guessed = pairing->last_debug;
+
+    pairing->last_debug = 0;
+    if (map_take(&pairing->debugs, code->addr, 0, &code->debug) || !guessed)
+        return 0;
+    if (!array_reserve(&pairing->guesses, &pairing->guess_capacity, pairing->guess_count + 1))
+        return -ENOMEM;
+    pairing->guesses[pairing->guess_count++] =
+        (struct pairing_guess){.addr = pairing->last_addr, .debug = guessed, .code = number};
+    return 0;
+}
+
+int pairing_load(struct pairing *pairing, struct code *code, size_t number)
+{
+    code->unwind = pairing->unwind;
+    code->unwind_size = pairing->unwind_size;
+    if (!pairing->unwind_is_shared) {
+        pairing->unwind = 0;
+        pairing->unwind_size = 0;
+    }
+    return pair_debug(pairing, code, number);
+}
+
+/* A DEBUG_INFO that no LOAD after it has asked for. */
+struct leftover {
+    uint64_t addr, debug;
+    size_t before;    /* the nearest LOAD of its address before it, SIZE_MAX: none */
+    bool addr_loaded; /* there is a LOAD of its address */
+    bool paired;
+};
+
+static int compare_leftovers(const void *a, const void *b)
+{
+    uint64_t addr_a = ((const struct leftover *)a)->addr;
+    uint64_t addr_b = ((const struct leftover *)b)->addr;
+
+    return (addr_a > addr_b) - (addr_a < addr_b);
+}
+
+static struct leftover *find_leftover(struct leftover *leftovers, size_t count, uint64_t addr)
+{
+    struct leftover key = {.addr = addr};
+
+    return bsearch(&key, leftovers, count, sizeof(*leftovers), compare_leftovers);
+}
+
+static struct leftover *list_leftovers(const struct pairing *pairing)
+{
+    const struct map *debugs = &pairing->debugs;
+    struct leftover *leftovers = calloc(debugs->count, sizeof(*leftovers));
+    size_t count = 0;
+
+    if (!leftovers)
+        return NULL;
+    for (size_t i = 0; i < debugs->capacity; i++) {
+        if (debugs->slots[i].used)
+            leftovers[count++] = (struct leftover){
+                .addr = debugs->slots[i].key, .debug = debugs->slots[i].value, .before = SIZE_MAX};
+    }
+    qsort(leftovers, count, sizeof(*leftovers), compare_leftovers);
+    return leftovers;
+}
+
+static void pair(struct leftover *leftover, struct code *code)
+{
+    code->debug = leftover->debug;
+    leftover->paired = true;
+}
+
+int pairing_finish(struct pairing *pairing, struct code *codes, size_t count, bool truncated)
+{
+    size_t waiting = pairing->debugs.count;
+    struct leftover *leftovers;
+
+    if (!waiting)
+        return 0;
+    leftovers = list_leftovers(pairing);
+    if (!leftovers)
+        return -ENOMEM;
+
+    for (size_t i = 0; i < count; i++) {
+        struct leftover *leftover = find_leftover(leftovers, waiting, codes[i].addr);
+        if (!leftover || (codes[i].flags & CODE_MOVED))
+            continue;
+        leftover->addr_loaded = true;
+        if (codes[i].record < leftover->debug)
+            leftover->before = i;
+    }
+
+    for (size_t i = 0; i < pairing->guess_count; i++) {
+        const struct pairing_guess *guess = &pairing->guesses[i];
+        struct leftover *leftover = find_leftover(leftovers, waiting, guess->addr);
+        if (leftover && leftover->debug == guess->debug && !leftover->addr_loaded)
+            pair(leftover, &codes[guess->code]);
+    }
+
+    for (size_t i = 0; i < waiting; i++) {
+        struct leftover *leftover = &leftovers[i];
+        /* The last one of a cut dump waits for a LOAD that was cut off, not for one before it. */
+        bool cut_off = truncated && leftover->debug == pairing->last_debug;
+        if (leftover->before != SIZE_MAX && !codes[leftover->before].debug && !cut_off)
+            pair(leftover, &codes[leftover->before]);
+        pairing->unpaired += !leftover->paired;
+    }
+    free(leftovers);
+    return 0;
+}

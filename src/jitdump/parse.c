@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+/* All offsets into records are those of the jitdump specification. */
+#include "parse.h"
+
+#include "jitinject/bytes.h"
+
+#include <limits.h>
+
+/* What is asked of the window for a LOAD at once: fixed part and nearly any name. */
+#define LOAD_START 4096
+
+static bool all_zero(struct window *window, uint64_t from, uint64_t size)
+{
+    return window_find(window, from, from + size, false) == from + size;
+}
+
+/*
+ * Where the code is in a LOAD that holds `slack` bytes more than it needs, as an offset from the
+ * record's start. By the specification it follows the name's NUL, perf takes it from the record's
+ * end: whichever side looks like padding is the padding, and perf's view counts otherwise.
+ */
+static uint32_t choose_code_delta(struct window *window, const struct frame *frame,
+                                  uint32_t after_name, uint32_t slack)
+{
+    uint64_t end = frame->offset + frame->size;
+
+    if (slack && all_zero(window, end - slack, slack) &&
+        !all_zero(window, frame->offset + after_name, slack))
+        return after_name;
+    return after_name + slack;
+}
+
+/* Size of the name without its NUL, or -1 where it has none within the record. */
+static int64_t find_name_size(struct window *window, const struct frame *frame)
+{
+    size_t start = frame->size < LOAD_START ? frame->size : LOAD_START;
+    const uint8_t *raw = window_at(window, frame->offset, start, NULL);
+
+    if (!raw)
+        return -1;
+    const uint8_t *nul = memchr(raw + CODE_NAME_OFFSET, 0, start - CODE_NAME_OFFSET);
+    if (nul)
+        return nul - raw - CODE_NAME_OFFSET;
+
+    uint64_t end = frame->offset + frame->size;
+    uint64_t far = window_find(window, frame->offset + start, end, true);
+    return far < end ? (int64_t)(far - frame->offset - CODE_NAME_OFFSET) : -1;
+}
+
+static const char *parse_load(struct window *window, const struct frame *frame,
+                              struct jitdump_record *record)
+{
+    int64_t name_size = find_name_size(window, frame);
+
+    if (name_size < 0)
+        return "has no end of its name";
+    uint32_t after_name = CODE_NAME_OFFSET + (uint32_t)name_size + 1;
+    const uint8_t *raw = window_at(window, frame->offset, after_name, NULL);
+    if (!raw)
+        return "cannot be read";
+
+    record->load.pid = bytes_u32(raw + 16, window->swapped);
+    record->load.tid = bytes_u32(raw + 20, window->swapped);
+    record->load.addr = bytes_u64(raw + 32, window->swapped);
+    record->load.size = bytes_u64(raw + 40, window->swapped);
+    record->load.index = bytes_u64(raw + 48, window->swapped);
+    record->load.name_size = (uint32_t)name_size;
+    record->load.name = (const char *)raw + CODE_NAME_OFFSET;
+    if (record->load.size > INT_MAX)
+        return "claims more code than a function can have";
+    if (record->load.addr > UINT64_MAX - record->load.size)
+        return "has code that reaches beyond the address space";
+
+    uint32_t room = frame->size - after_name;
+    record->load.has_bytes = record->load.size <= room;
+    record->load.code_delta = 0;
+    if (record->load.has_bytes)
+        record->load.code_delta =
+            choose_code_delta(window, frame, after_name, room - (uint32_t)record->load.size);
+    return NULL;
+}
+
+static const char *parse_move(struct window *window, const struct frame *frame,
+                              struct jitdump_record *record)
+{
+    const uint8_t *raw = window_at(window, frame->offset, frame_fixed_size(JITDUMP_MOVE), NULL);
+
+    if (!raw)
+        return "cannot be read";
+    record->move.pid = bytes_u32(raw + 16, window->swapped);
+    record->move.tid = bytes_u32(raw + 20, window->swapped);
+    record->move.old_addr = bytes_u64(raw + 32, window->swapped);
+    record->move.new_addr = bytes_u64(raw + 40, window->swapped);
+    record->move.size = bytes_u64(raw + 48, window->swapped);
+    record->move.index = bytes_u64(raw + 56, window->swapped);
+    return NULL;
+}
+
+static const char *parse_debug_info(struct window *window, const struct frame *frame,
+                                    struct jitdump_record *record)
+{
+    const uint8_t *raw =
+        window_at(window, frame->offset, frame_fixed_size(JITDUMP_DEBUG_INFO), NULL);
+
+    if (!raw)
+        return "cannot be read";
+    record->debug.addr = bytes_u64(raw + 16, window->swapped);
+    record->debug.entries = bytes_u64(raw + 24, window->swapped);
+    return NULL;
+}
+
+/*
+ * The specification wants .eh_frame_hdr in front, perf and most writers have it at the end; LLVM's
+ * ORC follows the specification. A header starts with its version, 1, and mostly with 01 1b 03 3b;
+ * an .eh_frame with the length of its CIE, which is a multiple of 4.
+ */
+static bool header_is_first(struct window *window, uint64_t data, uint64_t size,
+                            uint64_t header_size)
+{
+    static const uint8_t usual[] = {0x01, 0x1b, 0x03, 0x3b};
+    uint8_t last[sizeof(usual)], first;
+
+    if (header_size < sizeof(usual) || header_size == size)
+        return false;
+    return window_peek(window, data + size - header_size, last, sizeof(last)) &&
+           memcmp(last, usual, sizeof(usual)) != 0 &&
+           window_peek(window, data, &first, sizeof(first)) && first == usual[0];
+}
+
+static const char *parse_unwinding_info(struct window *window, const struct frame *frame,
+                                        struct jitdump_record *record)
+{
+    uint32_t fixed = frame_fixed_size(JITDUMP_UNWINDING_INFO);
+    const uint8_t *raw = window_at(window, frame->offset, fixed, NULL);
+
+    if (!raw)
+        return "cannot be read";
+    uint64_t size = bytes_u64(raw + 16, window->swapped);
+    uint64_t header_size = bytes_u64(raw + 24, window->swapped);
+    if (size > frame->size - fixed || header_size > size)
+        return "has unwind tables that are longer than the record";
+    record->unwinding.size = size;
+    record->unwinding.header_size = header_size;
+    record->unwinding.mapped_size = bytes_u64(raw + 32, window->swapped);
+    record->unwinding.header_first =
+        header_is_first(window, frame->offset + fixed, size, header_size);
+    return NULL;
+}
+
+const char *parse_record(struct window *window, const struct frame *frame,
+                         struct jitdump_record *record)
+{
+    uint32_t fixed = frame_fixed_size(frame->id);
+
+    *record = (struct jitdump_record){
+        .offset = frame->offset,
+        .id = frame->id,
+        .total_size = frame->size,
+        .time = frame->time,
+    };
+    if (frame->size < fixed)
+        return "is shorter than its fields";
+    switch (frame->id) {
+    case JITDUMP_LOAD:
+        return parse_load(window, frame, record);
+    case JITDUMP_MOVE:
+        return parse_move(window, frame, record);
+    case JITDUMP_DEBUG_INFO:
+        return parse_debug_info(window, frame, record);
+    case JITDUMP_UNWINDING_INFO:
+        return parse_unwinding_info(window, frame, record);
+    default:
+        return NULL;
+    }
+}

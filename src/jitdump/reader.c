@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+#include "reader.h"
+
+#include "frame.h"
+#include "parse.h"
+#include "resync.h"
+#include "window.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+/* Invalid records beyond these are counted and no longer reported one by one. */
+#define REPORT_LIMIT 16
+
+struct jitdump_reader {
+    const struct jitdump *dump;
+    const struct diag *diag;
+    struct window window;
+    uint64_t next;   /* where the last record ended */
+    uint64_t resume; /* where records go on, if a search has passed over `next` already, else 0 */
+    struct resync_times times;
+    struct jitdump_stats stats;
+};
+
+int jitdump_reader_new(struct jitdump *dump, const struct diag *diag, struct jitdump_reader **out)
+{
+    struct jitdump_reader *reader = calloc(1, sizeof(*reader));
+
+    *out = reader;
+    if (!reader)
+        return -ENOMEM;
+    reader->dump = dump;
+    reader->diag = diag;
+    reader->next = dump->first_record;
+    window_init(&reader->window, dump);
+    return 0;
+}
+
+void jitdump_reader_free(struct jitdump_reader *reader)
+{
+    if (!reader)
+        return;
+    window_release(&reader->window);
+    free(reader);
+}
+
+const struct jitdump_stats *reader_stats(const struct jitdump_reader *reader)
+{
+    return &reader->stats;
+}
+
+static void reject(struct jitdump_reader *reader, uint64_t offset, uint32_t id, const char *why)
+{
+    uint64_t rejected = ++reader->stats.invalid_records;
+
+    if (rejected <= REPORT_LIMIT)
+        diag_report(reader->diag, DIAG_WARNING, reader->dump->path, offset,
+                    "the record of type %" PRIu32 " %s; it is left out%s", id, why,
+                    rejected < REPORT_LIMIT ? "" : ", and others like it without a word");
+}
+
+void reader_reject(struct jitdump_reader *reader, const struct jitdump_record *record,
+                   const char *why)
+{
+    reject(reader, record->offset, record->id, why);
+}
+
+static void report_gap(struct jitdump_reader *reader, uint64_t from, uint64_t to)
+{
+    reader->stats.skipped_bytes += to - from;
+    diag_report(reader->diag, DIAG_WARNING, reader->dump->path, from,
+                "%" PRIu64 " bytes are no records; %s at %" PRIu64, to - from,
+                to < reader->window.size ? "reading goes on" : "the dump ends", to);
+}
+
+/* No record begins from `from` on: the dump ends within one, or in something else. */
+static void report_tail(struct jitdump_reader *reader, uint64_t from)
+{
+    struct frame frame;
+    uint64_t left = reader->window.size - from;
+
+    if (left >= FRAME_SIZE &&
+        !(frame_read(&reader->window, from, &frame) && frame_is_known(&frame))) {
+        report_gap(reader, from, reader->window.size);
+        return;
+    }
+    reader->stats.truncated = true;
+    diag_report(reader->diag, DIAG_WARNING, reader->dump->path, from,
+                "the dump is cut within a record: its last %" PRIu64 " bytes are lost", left);
+}
+
+/* Makes `next` the start of a whole record; false at the end of the dump or on an error. */
+static bool find_start(struct jitdump_reader *reader)
+{
+    struct window *window = &reader->window;
+    uint64_t from = reader->next;
+
+    if (from >= window->size)
+        return false;
+    if (frame_begins(window, from))
+        return true;
+
+    uint64_t run =
+        reader->resume > from ? reader->resume : resync_find(window, from + 1, &reader->times);
+    if (window->error)
+        return false;
+    if (run < window->size)
+        report_gap(reader, from, run);
+    else
+        report_tail(reader, from);
+    reader->next = run;
+    return run < window->size;
+}
+
+/*
+ * A record that is followed by something else than a record may have a wrong size, or foreign bytes
+ * in it. Where good records begin before it ends, it is left out in their favour. Sets `next`.
+ */
+static bool ends_well(struct jitdump_reader *reader, const struct frame *frame)
+{
+    struct window *window = &reader->window;
+
+    reader->next = frame->offset + frame->size;
+    if (frame_follows(window, reader->next))
+        return true;
+    reader->resume = resync_find(window, frame->offset + FRAME_SIZE, &reader->times);
+    if (window->error)
+        return false;
+    if (reader->resume >= reader->next)
+        return true;
+    reject(reader, frame->offset, frame->id, "is broken off by other records");
+    reader->stats.skipped_bytes += reader->resume - frame->offset;
+    reader->next = reader->resume;
+    return false;
+}
+
+static void count(struct jitdump_reader *reader, const struct jitdump_record *record)
+{
+    struct jitdump_stats *stats = &reader->stats;
+
+    switch (record->id) {
+    case JITDUMP_LOAD:
+        stats->loads++;
+        if (record->load.has_bytes)
+            stats->code_bytes += record->load.size;
+        break;
+    case JITDUMP_MOVE:
+        stats->moves++;
+        break;
+    case JITDUMP_DEBUG_INFO:
+        stats->debug_infos++;
+        break;
+    case JITDUMP_CLOSE:
+        stats->closes++;
+        break;
+    case JITDUMP_UNWINDING_INFO:
+        stats->unwinding_infos++;
+        break;
+    default:
+        if (!stats->unknown++)
+            diag_report(reader->diag, DIAG_NOTE, reader->dump->path, record->offset,
+                        "records of type %" PRIu32 " are not known and not used", record->id);
+    }
+    if (record->id == JITDUMP_LOAD || record->id == JITDUMP_MOVE) {
+        bool first = stats->loads + stats->moves == 1;
+        if (first || record->time < stats->first_time)
+            stats->first_time = record->time;
+        if (record->time > stats->last_time)
+            stats->last_time = record->time;
+    }
+}
+
+int jitdump_reader_next(struct jitdump_reader *reader, struct jitdump_record *record)
+{
+    struct window *window = &reader->window;
+    struct frame frame;
+
+    while (find_start(reader)) {
+        if (!frame_read(window, reader->next, &frame) || !ends_well(reader, &frame))
+            continue;
+        resync_note_time(&reader->times, frame.time);
+        const char *wrong = parse_record(window, &frame, record);
+        if (window->error)
+            break;
+        if (!wrong) {
+            count(reader, record);
+            return 1;
+        }
+        reject(reader, frame.offset, frame.id, wrong);
+    }
+    if (window->error)
+        diag_report(reader->diag, DIAG_WARNING, reader->dump->path, reader->next,
+                    "the dump cannot be read any further: %s", strerror(-window->error));
+    return window->error;
+}
