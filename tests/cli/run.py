@@ -13,9 +13,10 @@ expected of it:
     jitinject: no input given: use -i FILE
     --- status 2
 
-The script runs in an empty folder, with jitinject on PATH and in $JITINJECT. $FIXTURES is
-tests/fixtures, $BUILDER a script that makes a small profile (miniprofile.py), and Python finds
-the modules of tests/lib. The name of the folder in the output becomes $PWD.
+The script runs in an empty folder, with jitinject and what is in bin/ on PATH, and the program in
+$JITINJECT. $FIXTURES is tests/fixtures, $BUILDER a script that makes a small profile
+(miniprofile.py), and Python finds the modules of tests/lib. The name of the folder becomes $PWD in
+the output.
 
 A section "--- stdout", "--- stderr" (left out: empty) holds the exact output; with "glob" behind
 the name, a * in a line stands for any run of characters. "--- status N" (left out: 0).
@@ -165,7 +166,9 @@ def environment_for(jitinject):
         "BUILDER": str(tests / "lib" / "miniprofile.py"),
         "PYTHONPATH": str(tests / "lib"),
         "PYTHONDONTWRITEBYTECODE": "1",
-        "PATH": f"{jitinject.parent}:{os.environ['PATH']}",
+        "PATH": os.pathsep.join([str(jitinject.parent), str(HERE / "bin"),
+                                 os.path.dirname(sys.executable),
+                                 os.environ["PATH"]]),
         "LC_ALL": "C.UTF-8",
     }
 
