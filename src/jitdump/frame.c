@@ -12,7 +12,7 @@ uint32_t frame_fixed_size(uint32_t id)
      * least its NUL. */
     static const uint32_t sizes[] = {
         [JITDUMP_LOAD] = CODE_NAME_OFFSET + 1,
-        [JITDUMP_MOVE] = 72,
+        [JITDUMP_MOVE] = 64,
         [JITDUMP_DEBUG_INFO] = 32,
         [JITDUMP_CLOSE] = FRAME_SIZE,
         [JITDUMP_UNWINDING_INFO] = 40,

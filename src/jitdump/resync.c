@@ -82,7 +82,7 @@ static bool record_is_plausible(struct window *window, uint64_t offset,
                                 const struct resync_times *times)
 {
     struct frame frame;
-    uint8_t raw[72] = {0}; /* the longest fixed part, that of MOVE */
+    uint8_t raw[64]; /* the longest fixed part, that of MOVE */
 
     if (!frame_read(window, offset, &frame) || !frame_is_known(&frame) ||
         frame.size > window->size - offset || !time_is_plausible(times, frame.time))
