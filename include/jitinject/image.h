@@ -24,7 +24,7 @@ struct image_target {
 };
 
 /* EM_* of a `uname -m` name as perf.data has it ("x86_64", "aarch64", "i686", "s390x" ...); EM_NONE
- * if unknown. */
+ * if unknown or NULL. */
 uint16_t image_machine_of_arch(const char *arch);
 /* Class of the machine by its usual ABI: 64 bits unless it is a 32-bit machine. */
 bool image_machine_is_64bit(uint16_t machine);
@@ -39,8 +39,8 @@ struct image_stats {
 /*
  * Writes the image of `file` to `fd` (empty, read-write), reading code and names from
  * dumps[code->source]. The build-id is a function of all that the image holds. 0 or a negative
- * errno (the dump's or the disk's), reported to `diag`. Memory: buffers of a few MiB and 4 bytes a
- * symbol.
+ * errno (the dump's or the disk's), reported to `diag`. Memory: buffers of 13 MiB in all, whatever
+ * the image's size.
  */
 int image_write(const struct place_file *file, struct jitdump *const *dumps,
                 const struct image_target *target, int fd, const struct diag *diag,

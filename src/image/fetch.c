@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FETCH_COPIES 16384
+#define FETCH_COPIES 65536
 #define FETCH_BUFFER (256u << 10)
 /* Bytes that nobody asked for are read along up to here: a call costs about as much. */
-#define FETCH_GAP 4096
+#define FETCH_GAP 8192
 /* From here on the way through the buffer costs more than a call of its own. */
 #define FETCH_DIRECT (32u << 10)
 

@@ -3,6 +3,7 @@
 
 #include "internal.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 int image_write(const struct place_file *file, struct jitdump *const *dumps,
@@ -21,6 +22,9 @@ int image_write(const struct place_file *file, struct jitdump *const *dumps,
         image_output_digest(&image.output, build_id);
         err = image_write_note(&image, build_id);
     }
+    if (err == -ENOMEM)
+        diag_report(diag, DIAG_ERROR, NULL, DIAG_NO_OFFSET,
+                    "not enough memory for the image of process %u", file->pid);
     stats->bytes_written = image.output.written;
     image_output_close(&image.output);
     free(image.sections);

@@ -34,6 +34,8 @@ static const struct {
 
 uint16_t image_machine_of_arch(const char *arch)
 {
+    if (!arch)
+        return EM_NONE;
     for (size_t i = 0; i < sizeof(machines) / sizeof(machines[0]); i++)
         if (strcmp(arch, machines[i].arch) == 0)
             return machines[i].machine;
