@@ -199,14 +199,18 @@ enum place_found place_lookup(const struct place *place, uint32_t pid, uint64_t 
 
     for (unsigned depth = 0; process && process->holds_code && depth < ANCESTORS_MAX; depth++) {
         const struct history_change *change = history_find(&process->history, addr, time);
+        const bool is_child = process->forked && process->fork_time <= time;
+        /* A fork replaces what an earlier process of the same pid had. */
+        if (change && is_child && change->time < process->fork_time)
+            change = NULL;
         if (change && change->value == MAPPED_FILE)
             return PLACE_ELSEWHERE;
         if (change)
             return has_code(place, change, addr) ? PLACE_NAMED : PLACE_UNNAMED;
         anonymous |= rangemap_overlaps(&process->anonymous_ranges, addr, addr + 1);
-        if (process->forked && process->fork_time < time)
+        if (is_child)
             time = process->fork_time;
-        process = process->forked ? process->parent : NULL;
+        process = is_child ? process->parent : NULL;
     }
     return anonymous ? PLACE_UNNAMED : PLACE_ELSEWHERE;
 }

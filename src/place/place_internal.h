@@ -20,8 +20,9 @@ struct process {
     bool related;    /* has pieces, or is an ancestor or descendant of a process that has */
     bool holds_code; /* has pieces, or inherited some */
     bool has_dump, forked;
-    uint64_t dump_time; /* no piece is older, as far as the recording tells */
-    uint64_t fork_time; /* of the last fork that made it */
+    uint64_t dump_time;  /* no piece is older, as far as the recording tells */
+    uint64_t fork_time;  /* of the last fork that made it */
+    uint64_t child_time; /* of the last fork that it made, so far in the timeline */
     struct process *parent;
 
     struct mapping *mappings; /* by time once sorted */
@@ -41,7 +42,7 @@ struct process {
 
     struct rangemap code_ranges;      /* where it has pieces */
     struct rangemap file_ranges;      /* every real file it ever had mapped, or inherited */
-    struct rangemap anonymous_ranges; /* likewise memory without a file */
+    struct rangemap anonymous_ranges; /* likewise memory without a file, and inherited code */
 
     /* State of the timeline: what a reader would have mapped. */
     struct rangemap model;   /* value: enum mapped, or a bias */

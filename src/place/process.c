@@ -145,6 +145,9 @@ static int collect_ranges(struct process *process)
                 mapping->kind == PLACE_FILE ? &process->file_ranges : &process->anonymous_ranges;
             err = rangemap_set(ranges, mapping->start, mapping->end, 0, 0);
         }
+        for (size_t i = 0; from != process && i < from->code_count && !err; i++)
+            err = rangemap_set(&process->anonymous_ranges, from->codes[i]->addr,
+                               from->codes[i]->addr + from->codes[i]->size, 0, 0);
         from = from->parent;
     }
     return err;
@@ -154,7 +157,8 @@ int process_prepare_all(struct place *place)
 {
     int err = 0;
 
-    qsort(place->forks, place->fork_count, sizeof(*place->forks), compare_forks);
+    if (place->fork_count > 0)
+        qsort(place->forks, place->fork_count, sizeof(*place->forks), compare_forks);
     for (size_t i = 0; i < place->fork_count; i++) {
         const struct fork *fork = &place->forks[i];
         fork->child->forked = true;
@@ -166,8 +170,9 @@ int process_prepare_all(struct place *place)
         struct process *process = place->processes[i];
         if (!process->related)
             continue;
-        qsort(process->mappings, process->mapping_count, sizeof(*process->mappings),
-              compare_mappings);
+        if (process->mapping_count > 0)
+            qsort(process->mappings, process->mapping_count, sizeof(*process->mappings),
+                  compare_mappings);
         sort_codes(process);
         process->holds_code = process->code_count > 0;
         err = collect_ranges(process);

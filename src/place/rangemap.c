@@ -100,7 +100,7 @@ bool rangemap_overlaps(const struct rangemap *map, uint64_t start, uint64_t end)
 {
     const struct range *range = rangemap_get(map, rangemap_find(map, start));
 
-    return range && range->start < end;
+    return range && start < end && range->start < end;
 }
 
 bool rangemap_holds(const struct rangemap *map, uint64_t start, uint64_t end)

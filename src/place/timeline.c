@@ -98,24 +98,23 @@ static void widen(const struct process *process, uint64_t low, uint64_t high, ui
     uint64_t floor = low, ceiling = high;
 
     *since = 0;
-    for (range = rangemap_get(&process->model, at); range && range->start < high;
-         range = rangemap_get(&process->model, at)) {
-        if (range->start >= *end && !may_cover(range, value)) {
-            ceiling = range->start;
-            break;
+    for (; (range = rangemap_get(&process->model, at)) && range->start < ceiling;
+         rangemap_next(&process->model, &at)) {
+        if (may_cover(range, value)) {
+            *since = range->stamp > *since ? range->stamp : *since;
+            continue;
         }
-        if (!may_cover(range, value))
+        if (range->start < *end)
             *since = UINT64_MAX;
-        else if (range->stamp > *since)
-            *since = range->stamp;
-        rangemap_next(&process->model, &at);
+        if (range->start < *start)
+            floor = *start;
+        if (range->end > *end)
+            ceiling = range->start > *end ? range->start : *end;
     }
-    while ((range = rangemap_previous(&process->model, &left)) && range->end > low) {
-        if (!may_cover(range, value)) {
+    while ((range = rangemap_previous(&process->model, &left)) && range->end > floor) {
+        if (!may_cover(range, value))
             floor = range->end;
-            break;
-        }
-        if (range->stamp > *since)
+        else if (range->stamp > *since)
             *since = range->stamp;
     }
     *start = floor < *start ? floor : *start;
@@ -139,11 +138,12 @@ static size_t extent_of(const struct process *process, const struct code *code)
     return low - 1;
 }
 
+/* Nothing of the process is mapped earlier: its children would inherit what came after them. */
 static uint64_t first_possible_time(const struct process *process)
 {
-    uint64_t time = 0;
+    uint64_t time = process->child_time;
 
-    if (process->has_dump)
+    if (process->has_dump && process->dump_time > time)
         time = process->dump_time;
     if (process->forked && process->fork_time > time)
         time = process->fork_time;
@@ -279,6 +279,7 @@ static int run_fork(struct place *place, const struct fork *fork)
         err = rangemap_copy(&fork->child->model, &fork->parent->model);
     if (!err)
         err = rangemap_copy(&fork->child->covered, &fork->parent->covered);
+    fork->parent->child_time = fork->time;
     if (fork->parent->holds_code)
         fork->child->holds_code = true;
     return err;
@@ -353,8 +354,10 @@ static int finish(struct place *place)
 
     for (size_t i = 0; i < place->event_count; i++)
         place->events[i].order = i;
-    qsort(place->events, place->event_count, sizeof(*place->events), compare_events);
-    qsort(place->dropped, place->dropped_count, sizeof(*place->dropped), compare_records);
+    if (place->event_count > 0)
+        qsort(place->events, place->event_count, sizeof(*place->events), compare_events);
+    if (place->dropped_count > 0)
+        qsort(place->dropped, place->dropped_count, sizeof(*place->dropped), compare_records);
     for (size_t i = 0; i < place->process_count && !err; i++) {
         rangemap_clear(&place->processes[i]->model);
         rangemap_clear(&place->processes[i]->covered);

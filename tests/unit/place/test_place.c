@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: MIT */
+#include "jitinject/place.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#define HEAP UINT64_C(0x7f0000000000)
+
+static bool same_index(void *context, const struct code *a, const struct code *b)
+{
+    (void)context;
+    return a->index == b->index;
+}
+
+static struct place *new_place(void)
+{
+    const struct place_options options = {.same_code = same_index};
+    struct place *place;
+
+    assert_int_equal(place_new(&options, &place), 0);
+    return place;
+}
+
+static struct code piece(uint64_t time, uint64_t addr, uint64_t size)
+{
+    return (struct code){.time = time, .addr = addr, .size = size, .index = time, .pid = 7};
+}
+
+static void run(struct place *place, struct code *codes, size_t count)
+{
+    assert_int_equal(place_add_codes(place, codes, count), 0);
+    assert_int_equal(place_run(place), 0);
+}
+
+static void side_by_side_is_one_file_and_few_events(void **state)
+{
+    const size_t count = 200000;
+    struct code *codes = calloc(count, sizeof(*codes));
+    struct place *place = new_place();
+    size_t files, events;
+
+    (void)state;
+    assert_non_null(codes);
+    for (size_t i = 0; i < count; i++)
+        codes[i] = piece(1000 + i, HEAP + 320 * i, 300);
+    run(place, codes, count);
+    const struct place_file *file = place_files(place, &files);
+    place_events(place, &events);
+    assert_int_equal(files, 1);
+    assert_int_equal(file->extent_count, 1);
+    assert_int_equal(file->code_count, count);
+    assert_true(events <= 3);
+    place_free(place);
+    free(codes);
+}
+
+static void code_far_apart_is_one_file_a_window(void **state)
+{
+    struct code codes[] = {piece(10, 0x18c4000, 64), piece(20, HEAP, 64), piece(30, 0x18c5000, 64),
+                           piece(40, HEAP + 0x1000000, 64)};
+    struct place *place = new_place();
+    size_t files;
+
+    (void)state;
+    run(place, codes, 4);
+    const struct place_file *file = place_files(place, &files);
+    assert_int_equal(files, 2);
+    assert_int_equal(file[0].extents[0].addr, 0x18c4000);
+    assert_int_equal(file[0].code_count, 2);
+    assert_int_equal(file[1].extents[0].addr, HEAP);
+    assert_int_equal(file[1].extent_count, 2);
+    place_free(place);
+}
+
+static void generations_beyond_the_layers_share_a_file(void **state)
+{
+    struct code codes[20];
+    struct place *place = new_place();
+    size_t files, rows;
+
+    (void)state;
+    for (size_t i = 0; i < 20; i++)
+        codes[i] = piece(10 + i, HEAP, 64);
+    run(place, codes, 20);
+    const struct place_file *file = place_files(place, &files);
+    assert_int_equal(files, 9);
+    for (size_t i = 0; i < 8; i++) {
+        assert_true(file[i].mirrors);
+        assert_int_equal(file[i].code_count, 1);
+    }
+    assert_false(file[8].mirrors);
+    assert_int_equal(file[8].code_count, 12);
+    assert_int_equal(place_processes(place, &rows)->beyond_layers, 12);
+    place_free(place);
+}
+
+static void the_same_code_again_is_one_piece(void **state)
+{
+    struct code codes[] = {piece(10, HEAP, 64), piece(20, HEAP, 64), piece(30, HEAP, 64)};
+    struct place *place = new_place();
+    size_t files, rows;
+
+    (void)state;
+    codes[1].index = codes[0].index;
+    run(place, codes, 3);
+    place_files(place, &files);
+    assert_int_equal(files, 2);
+    assert_int_equal(place_processes(place, &rows)->repeated, 1);
+    assert_int_equal(place_processes(place, &rows)->codes, 2);
+    place_free(place);
+}
+
+/* Events over `addr` at or after `from`. */
+static size_t events_over(const struct place *place, uint64_t addr, uint64_t from)
+{
+    size_t count, found = 0;
+    const struct place_event *events = place_events(place, &count);
+
+    for (size_t i = 0; i < count; i++)
+        found += events[i].time >= from && events[i].addr <= addr &&
+                 addr - events[i].addr < events[i].len;
+    return found;
+}
+
+static void anonymous_mappings_that_add_nothing_are_dropped(void **state)
+{
+    struct code codes[] = {piece(100, HEAP + 64, 64)};
+    struct place *place = new_place();
+    size_t count;
+
+    (void)state;
+    assert_int_equal(place_add_mapping(place, 7, 50, HEAP, 0x10000, PLACE_ANONYMOUS, 1), 0);
+    /* A protection change over part of it, then the heap grows, then again over part. */
+    assert_int_equal(place_add_mapping(place, 7, 200, HEAP, 0x1000, PLACE_ANONYMOUS, 2), 0);
+    assert_int_equal(place_add_mapping(place, 7, 300, HEAP, 0x20000, PLACE_ANONYMOUS, 3), 0);
+    assert_int_equal(place_add_mapping(place, 7, 400, HEAP, 0x20000, PLACE_ANONYMOUS, 4), 0);
+    /* Another process's is none of ours. */
+    assert_int_equal(place_add_mapping(place, 8, 400, HEAP, 0x20000, PLACE_ANONYMOUS, 5), 0);
+    assert_int_equal(place_add_mapping(place, 8, 500, HEAP, 0x20000, PLACE_ANONYMOUS, 6), 0);
+    run(place, codes, 1);
+    const uint64_t *dropped = place_dropped(place, &count);
+    assert_int_equal(count, 2);
+    assert_int_equal(dropped[0], 2);
+    assert_int_equal(dropped[1], 4);
+    /* Mapped at first, and again after record 3 hid it. */
+    assert_int_equal(events_over(place, HEAP + 64, 0), 2);
+    assert_int_equal(events_over(place, HEAP + 64, 300), 1);
+    place_free(place);
+}
+
+static void a_file_takes_what_it_covers(void **state)
+{
+    struct code codes[] = {piece(100, HEAP, 0x3000)};
+    struct place *place = new_place();
+
+    (void)state;
+    assert_int_equal(place_add_mapping(place, 7, 200, HEAP + 0x1000, 0x1000, PLACE_FILE, 1), 0);
+    run(place, codes, 1);
+    assert_int_equal(place_lookup(place, 7, HEAP + 0x1800, 150), PLACE_NAMED);
+    assert_int_equal(place_lookup(place, 7, HEAP + 0x1800, 250), PLACE_ELSEWHERE);
+    assert_int_equal(place_lookup(place, 7, HEAP + 0x2800, 250), PLACE_NAMED);
+    place_free(place);
+}
+
+static void a_load_counts_from_when_its_memory_came(void **state)
+{
+    struct code codes[] = {piece(1000, HEAP, 64), piece(2000, HEAP, 64)};
+    struct place *place = new_place();
+    size_t count;
+
+    (void)state;
+    assert_int_equal(place_add_dump(place, 7, 300), 0);
+    assert_int_equal(place_add_mapping(place, 7, 500, HEAP, 0x1000, PLACE_ANONYMOUS, 1), 0);
+    run(place, codes, 2);
+    const struct place_event *events = place_events(place, &count);
+    assert_int_equal(events[0].time, 501);
+    assert_int_equal(place_lookup(place, 7, HEAP, 900), PLACE_NAMED);
+    assert_int_equal(place_lookup(place, 7, HEAP, 400), PLACE_UNNAMED);
+    /* The second occupant counts from its own time: the first one was there. */
+    assert_int_equal(events_over(place, HEAP, 1500), 1);
+    assert_int_equal(events_over(place, HEAP, 2000), 1);
+    place_free(place);
+}
+
+static void a_file_in_a_gap_splits_the_extent(void **state)
+{
+    struct code codes[] = {piece(100, HEAP, 64), piece(110, HEAP + 0x3000, 64)};
+    struct place *place = new_place();
+    size_t files;
+
+    (void)state;
+    assert_int_equal(place_add_mapping(place, 7, 50, HEAP + 0x1000, 0x1000, PLACE_FILE, 1), 0);
+    run(place, codes, 2);
+    assert_int_equal(place_files(place, &files)->extent_count, 2);
+    assert_int_equal(events_over(place, HEAP + 0x1800, 0), 0);
+    place_free(place);
+}
+
+static void tables_get_addresses_that_nothing_has(void **state)
+{
+    struct code codes[] = {piece(100, HEAP, 64)};
+    struct place *place = new_place();
+    size_t files;
+
+    (void)state;
+    codes[0].unwind_size = 100;
+    assert_int_equal(place_add_mapping(place, 7, 50, HEAP, 0x10000, PLACE_ANONYMOUS, 1), 0);
+    run(place, codes, 1);
+    const struct place_file *file = place_files(place, &files);
+    const uint64_t bias = file->extents[0].offset - file->extents[0].addr;
+    assert_true(file->tables_size >= 100 + 8);
+    assert_true(file->tables_offset - bias >= HEAP + 0x10000);
+    assert_int_equal(events_over(place, file->tables_offset - bias, 0), 1);
+    assert_true(file->end >= file->tables_offset + file->tables_size);
+    place_free(place);
+}
+
+static void a_child_keeps_inherited_code(void **state)
+{
+    struct code codes[] = {piece(100, HEAP, 64), piece(300, HEAP + 0x100, 64)};
+    struct place *place = new_place();
+    size_t count;
+
+    (void)state;
+    assert_int_equal(place_add_mapping(place, 7, 50, HEAP, 0x1000, PLACE_ANONYMOUS, 1), 0);
+    assert_int_equal(place_add_fork(place, 8, 7, 200), 0);
+    assert_int_equal(place_add_mapping(place, 8, 250, HEAP, 0x1000, PLACE_ANONYMOUS, 2), 0);
+    codes[1].pid = 8;
+    run(place, codes, 2);
+    assert_int_equal(place_lookup(place, 8, HEAP, 350), PLACE_NAMED);
+    assert_int_equal(place_lookup(place, 8, HEAP + 0x100, 350), PLACE_NAMED);
+    assert_int_equal(place_lookup(place, 7, HEAP + 0x100, 350), PLACE_UNNAMED);
+    place_dropped(place, &count);
+    assert_int_equal(count, 1);
+    place_free(place);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(side_by_side_is_one_file_and_few_events),
+        cmocka_unit_test(code_far_apart_is_one_file_a_window),
+        cmocka_unit_test(generations_beyond_the_layers_share_a_file),
+        cmocka_unit_test(the_same_code_again_is_one_piece),
+        cmocka_unit_test(anonymous_mappings_that_add_nothing_are_dropped),
+        cmocka_unit_test(a_file_takes_what_it_covers),
+        cmocka_unit_test(a_load_counts_from_when_its_memory_came),
+        cmocka_unit_test(a_file_in_a_gap_splits_the_extent),
+        cmocka_unit_test(tables_get_addresses_that_nothing_has),
+        cmocka_unit_test(a_child_keeps_inherited_code),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Random recordings, read as a reader does: the mappings that are kept and the events slipped in
+ * are applied in order of time, and at every time every address must show the code, or the file,
+ * that was put there last.
+ */
+#include "jitinject/place.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define SLOTS 64
+#define ITEMS 80
+#define PIDS  3
+#define FIRST UINT64_C(0x7f1234560000)
+
+enum kind { LOAD, MAP_FILE, MAP_ANONYMOUS, FORK };
+
+struct item {
+    enum kind kind;
+    uint64_t time;
+    uint32_t pid, parent;
+    unsigned slot, slots;
+    struct code *code;
+    bool kept;
+};
+
+/* What a slot of a process shows. */
+struct view {
+    enum { NOTHING, ANONYMOUS, REAL_FILE, OURS } kind;
+    const struct code *code; /* expected: the code that is there */
+    uint32_t file;           /* seen: where OURS leads */
+    uint64_t offset;
+};
+
+struct world {
+    uint64_t slot_size;
+    struct item items[ITEMS];
+    struct code codes[ITEMS];
+    size_t code_count;
+};
+
+static bool same_name(void *context, const struct code *a, const struct code *b)
+{
+    (void)context;
+    return a->index == b->index;
+}
+
+static uint64_t slot_address(const struct world *world, unsigned slot)
+{
+    return FIRST + slot * world->slot_size;
+}
+
+static void make_world(struct world *world, unsigned seed)
+{
+    static const uint64_t sizes[] = {16, 0x1000, 0x24000};
+    uint64_t time = 1000;
+
+    memset(world, 0, sizeof(*world));
+    srand(seed);
+    world->slot_size = sizes[seed % 3];
+    for (size_t i = 0; i < ITEMS; i++) {
+        struct item *item = &world->items[i];
+        const int choice = rand() % 10;
+
+        time += 10;
+        item->kind = choice < 6 ? LOAD : choice < 7 ? MAP_FILE : choice < 9 ? MAP_ANONYMOUS : FORK;
+        item->time = time;
+        item->pid = 1 + (uint32_t)rand() % PIDS;
+        item->parent = 1 + (uint32_t)rand() % PIDS;
+        item->slot = (unsigned)rand() % SLOTS;
+        item->slots = 1 + (unsigned)rand() % (item->kind == MAP_ANONYMOUS ? 30 : 5);
+        if (item->slot + item->slots > SLOTS)
+            item->slots = SLOTS - item->slot;
+        item->kept = true;
+        /* A process is made by one fork, before anything of its own happens. */
+        if (item->kind == FORK && (item->pid <= item->parent))
+            item->kind = LOAD;
+        for (size_t before = 0; before < i && item->kind == FORK; before++)
+            if (world->items[before].pid == item->pid)
+                item->kind = LOAD;
+        if (item->kind == LOAD) {
+            item->code = &world->codes[world->code_count++];
+            *item->code = (struct code){.time = item->time,
+                                        .addr = slot_address(world, item->slot),
+                                        .size = item->slots * world->slot_size,
+                                        .index = (uint64_t)rand() % 3, /* stands for the name */
+                                        .pid = item->pid};
+        }
+    }
+}
+
+static void feed(struct place *place, struct world *world)
+{
+    for (size_t i = 0; i < ITEMS; i++) {
+        const struct item *item = &world->items[i];
+        if (item->kind == FORK)
+            assert_int_equal(place_add_fork(place, item->pid, item->parent, item->time), 0);
+        else if (item->kind != LOAD)
+            assert_int_equal(
+                place_add_mapping(place, item->pid, item->time, slot_address(world, item->slot),
+                                  item->slots * world->slot_size,
+                                  item->kind == MAP_FILE ? PLACE_FILE : PLACE_ANONYMOUS, i),
+                0);
+    }
+    /* Out of order: place sorts by time. */
+    for (size_t i = world->code_count; i-- > 0;)
+        assert_int_equal(place_add_codes(place, &world->codes[i], 1), 0);
+    assert_int_equal(place_run(place), 0);
+
+    size_t count;
+    const uint64_t *dropped = place_dropped(place, &count);
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(world->items[dropped[i]].kind, MAP_ANONYMOUS);
+        assert_true(i == 0 || dropped[i] > dropped[i - 1]);
+        world->items[dropped[i]].kept = false;
+    }
+}
+
+/* What is there: the newest of code and files; memory without a file hides neither. */
+static void expect(struct view views[PIDS + 1][SLOTS], const struct item *item)
+{
+    if (item->kind == FORK) {
+        memcpy(views[item->pid], views[item->parent], sizeof(views[0]));
+        return;
+    }
+    for (unsigned slot = item->slot; slot < item->slot + item->slots; slot++) {
+        struct view *view = &views[item->pid][slot];
+        if (item->kind == LOAD)
+            *view = (struct view){.kind = OURS, .code = item->code};
+        else if (item->kind == MAP_FILE)
+            *view = (struct view){.kind = REAL_FILE};
+        else if (view->kind != OURS)
+            *view = (struct view){.kind = ANONYMOUS};
+    }
+}
+
+static void see_item(struct view views[PIDS + 1][SLOTS], const struct item *item)
+{
+    if (item->kind == FORK)
+        memcpy(views[item->pid], views[item->parent], sizeof(views[0]));
+    if (item->kind == FORK || item->kind == LOAD || !item->kept)
+        return;
+    for (unsigned slot = item->slot; slot < item->slot + item->slots; slot++)
+        views[item->pid][slot] =
+            (struct view){.kind = item->kind == MAP_FILE ? REAL_FILE : ANONYMOUS};
+}
+
+static void see_event(struct view views[PIDS + 1][SLOTS], const struct world *world,
+                      const struct place_event *event)
+{
+    for (unsigned slot = 0; slot < SLOTS; slot++) {
+        const uint64_t address = slot_address(world, slot);
+        if (address < event->addr || address - event->addr >= event->len)
+            continue;
+        views[event->pid][slot] = (struct view){
+            .kind = OURS, .file = event->file, .offset = event->offset + (address - event->addr)};
+    }
+}
+
+static const struct code *code_at(const struct place *place, const struct view *view)
+{
+    size_t count;
+    const struct place_file *file = &place_files(place, &count)[view->file];
+
+    assert_true(view->file < count);
+    for (size_t e = 0; e < file->extent_count; e++) {
+        const struct place_extent *extent = &file->extents[e];
+        for (size_t i = extent->first; i < extent->first + extent->count; i++) {
+            const struct code *code = file->codes[i];
+            const uint64_t offset = extent->offset + (code->addr - extent->addr);
+            if (view->offset >= offset && view->offset < offset + code->size)
+                return code;
+        }
+    }
+    return NULL;
+}
+
+static void check_slot(const struct place *place, const struct world *world, uint32_t pid,
+                       unsigned slot, uint64_t time, const struct view *expected,
+                       const struct view *seen)
+{
+    const enum place_found found = place_lookup(place, pid, slot_address(world, slot), time);
+    const struct code *code = seen->kind == OURS ? code_at(place, seen) : NULL;
+
+    if (expected->kind == REAL_FILE) {
+        assert_int_equal(seen->kind, REAL_FILE);
+        assert_int_not_equal(found, PLACE_NAMED);
+    }
+    if (expected->kind == OURS) {
+        assert_int_equal(seen->kind, OURS);
+        assert_non_null(code);
+        assert_int_equal(code->index, expected->code->index);
+        assert_int_equal(code->addr, expected->code->addr);
+        assert_int_equal(code->size, expected->code->size);
+    }
+    assert_int_equal(found == PLACE_NAMED, code != NULL);
+}
+
+static void replay(const struct place *place, const struct world *world)
+{
+    static struct view expected[PIDS + 1][SLOTS], seen[PIDS + 1][SLOTS];
+    size_t event_count, next_event = 0, next_item = 0;
+    const struct place_event *events = place_events(place, &event_count);
+
+    memset(expected, 0, sizeof(expected));
+    memset(seen, 0, sizeof(seen));
+    for (uint64_t time = 1000; time < 1000 + 10 * ITEMS + 20; time++) {
+        for (; next_item < ITEMS && world->items[next_item].time <= time; next_item++) {
+            expect(expected, &world->items[next_item]);
+            see_item(seen, &world->items[next_item]);
+        }
+        for (; next_event < event_count && events[next_event].time <= time; next_event++)
+            see_event(seen, world, &events[next_event]);
+        /* Right after a kept anonymous mapping, and only for that nanosecond, its time is not over.
+         */
+        if (time % 10 == 0)
+            continue;
+        for (uint32_t pid = 1; pid <= PIDS; pid++)
+            for (unsigned slot = 0; slot < SLOTS; slot++)
+                check_slot(place, world, pid, slot, time, &expected[pid][slot], &seen[pid][slot]);
+    }
+    assert_int_equal(next_event, event_count);
+}
+
+static void check_files(const struct place *place)
+{
+    size_t count;
+    const struct place_file *files = place_files(place, &count);
+
+    for (size_t f = 0; f < count; f++) {
+        const struct place_file *file = &files[f];
+        uint64_t end = PLACE_TEXT_OFFSET;
+        size_t next = 0;
+        for (size_t e = 0; e < file->extent_count; e++) {
+            const struct place_extent *extent = &file->extents[e];
+            assert_true(extent->offset >= end);
+            assert_int_equal(extent->offset % 4096, extent->addr % 4096);
+            assert_int_equal(extent->first, next);
+            if (file->mirrors)
+                assert_int_equal(extent->offset - extent->addr,
+                                 file->extents[0].offset - file->extents[0].addr);
+            end = extent->offset + extent->size;
+            next += extent->count;
+        }
+        assert_int_equal(next, file->code_count);
+        assert_true(file->end >= end);
+    }
+}
+
+static void every_address_shows_what_was_put_there_last(void **state)
+{
+    static struct world world;
+
+    (void)state;
+    for (unsigned seed = 0; seed < 600; seed++) {
+        const struct place_options options = {.same_code = same_name};
+        struct place *place;
+
+        make_world(&world, seed);
+        assert_int_equal(place_new(&options, &place), 0);
+        feed(place, &world);
+        check_files(place);
+        replay(place, &world);
+        place_free(place);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_address_shows_what_was_put_there_last),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
