@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: MIT
+"""Runs each tool several times on one recording.
+
+The tools take turns within a round, so that whatever else the machine does hits all of them alike,
+and each run starts without the files of the one before.
+"""
+
+import collections
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+
+TOOLS = ["perf-inject", "other-perf-inject", "jitinject", "cat"]
+SLOW_FROM = 50000  # functions
+OTHER_PERF_UP_TO = 20000
+
+# The files outside generated code that bench-generate's samples hit: nobody can name these.
+RUNTIME_FILES = {"app", "libruntime.so"}
+REPORT_ROW = re.compile(r"\s+[\d.]+%\s+[\d.]+%\s+(\d+)  \S+ +(\S+) +\[.\] (.*)")
+
+# `command` takes the recording's paths and the output's; `perf` is the one to read the output with:
+# an older perf reads none of a newer one. `slow` and `limit` are about size.
+Tool = collections.namedtuple("Tool", "key name version command perf slow limit")
+
+
+def version(command, expression):
+    try:
+        found = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                               stdin=subprocess.DEVNULL, text=True, check=True).stdout
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    match = re.search(expression, found)
+    return match.group(1) if match else None
+
+
+def perf_inject(key, perf, limit):
+    number = version(perf + ["version"], r"perf version (\S+)")
+    if number is None:
+        return None
+    return Tool(key, "perf inject " + ".".join(number.split(".")[:2]), number,
+                lambda data, dumps, out: perf + ["inject", "--jit", "-i", data, "-o", out],
+                perf, True, limit)
+
+
+def tools(args):
+    """Those that were asked for and are there; all but the other perf have to be there."""
+    found = []
+    for key in args.tools:
+        if key == "perf-inject":
+            tool = perf_inject(key, ["perf"], None)
+        elif key == "other-perf-inject":
+            if "DEBIAN_TOOL" not in os.environ:
+                continue
+            # It looks for its files below HOME, which is another one for what is measured.
+            os.environ.setdefault("DEBIAN_TOOL_DIR", os.path.expanduser("~/.cache/debian-tool"))
+            tool = perf_inject(key, [os.environ["DEBIAN_TOOL"], "sid", "linux-perf", "perf"],
+                               OTHER_PERF_UP_TO)
+        elif key == "jitinject":
+            path = program(args, "jitinject")
+            tool = Tool(key, key, version([path, "--version"], r"(\d\S*)") or "unknown",
+                        lambda data, dumps, out: [path, "-i", data, "-o", out, "-q"],
+                        ["perf"], False, None)
+        else:
+            tool = Tool(key, key, version(["cat", "--version"], r"(\d\S*)") or "unknown",
+                        lambda data, dumps, out: ["cat", data] + dumps, None, False, None)
+        if tool is None:
+            sys.exit("%s: no version to be had" % key)
+        found.append(tool)
+    return found
+
+
+def program(args, name):
+    path = os.path.abspath(os.path.join(args.build, name))
+    for candidate in (path, os.path.join(os.path.dirname(path), "bench", name)):
+        if os.access(candidate, os.X_OK):
+            return candidate
+    sys.exit("%s: not there; build it or give --build" % path)
+
+
+def new_directory(path):
+    shutil.rmtree(path, ignore_errors=True)
+    os.mkdir(path)
+    return path
+
+
+def remove_all_but(directory, keep):
+    for entry in os.scandir(directory):
+        if entry.path not in keep:
+            if entry.is_dir(follow_symlinks=False):
+                shutil.rmtree(entry.path)
+            else:
+                os.unlink(entry.path)
+
+
+def count_written(directories, but):
+    """Inodes and the bytes of disk that they take: a hard link counts once."""
+    sizes = {}
+    waiting = list(directories)
+    while waiting:
+        for entry in os.scandir(waiting.pop()):
+            if entry.path in but:
+                continue
+            status = entry.stat(follow_symlinks=False)
+            sizes[status.st_dev, status.st_ino] = status.st_blocks * 512
+            if entry.is_dir(follow_symlinks=False):
+                waiting.append(entry.path)
+    return len(sizes), sum(sizes.values())
+
+
+def last_line(file):
+    file.seek(0)
+    lines = file.read().decode("utf-8", "replace").strip().splitlines()
+    return lines[-1] if lines else ""
+
+
+def measure(args, command, stdout, home):
+    """What the command took; `error` is None when it went well."""
+    environment = dict(os.environ, HOME=home, LC_ALL="C")
+    result = os.path.join(home, os.pardir, "measured")
+    with open(stdout, "wb") as out, tempfile.TemporaryFile() as errors:
+        subprocess.run([program(args, "bench-measure"), result] + command, check=True,
+                       stdin=subprocess.DEVNULL, stdout=out, stderr=errors, env=environment)
+        with open(result, encoding="ascii") as file:
+            status, wall, user, system, peak = file.read().split()
+        error = None if status == "0" else "exit %s: %s" % (status, last_line(errors))
+    os.unlink(result)
+    return {"wall": float(wall), "cpu": float(user) + float(system), "peak": int(peak) * 1024,
+            "error": error}
+
+
+def count_named(report):
+    """The samples in generated code by perf report, and those of them that have a name."""
+    samples = named = 0
+    with open(report, encoding="utf-8", errors="replace") as file:
+        for line in file:
+            row = REPORT_ROW.fullmatch(line.rstrip())
+            if row and row[2] not in RUNTIME_FILES:
+                samples += int(row[1])
+                named += 0 if row[3].startswith("0x") else int(row[1])
+    return samples, named
+
+
+class Recording:
+    def __init__(self, args, functions, scratch):
+        self.directory = os.path.join(scratch, "recording")
+        self.work = os.path.join(scratch, "work")
+        self.command = [program(args, "bench-generate"), "--functions", str(functions),
+                        "--out", self.directory] + shlex.split(args.generate)
+        if args.samples:
+            self.command += ["--samples", str(args.samples)]
+        subprocess.run(self.command, check=True)
+        self.data = os.path.join(self.directory, "perf.data")
+        self.dumps = sorted(entry.path for entry in os.scandir(self.directory)
+                            if entry.name.startswith("jit-"))
+        self.files = {self.data, *self.dumps}
+
+    def read(self):
+        """So that each run finds the files in memory."""
+        for path in self.files:
+            with open(path, "rb", buffering=0) as file:
+                while file.read(1 << 20):
+                    pass
+
+    def run(self, args, tool):
+        remove_all_but(self.directory, self.files)
+        new_directory(self.work)
+        home = new_directory(os.path.join(self.work, "home"))
+        out = os.path.join(new_directory(os.path.join(self.work, "out")), "perf.jit.data")
+        log = os.path.join(self.work, "stdout")
+        self.read()
+        command = tool.command(self.data, self.dumps, out)
+        run = measure(args, command, log if tool.perf else out, home)
+        run["command"] = command
+        run["files"], run["written"] = count_written(
+            [self.directory, os.path.dirname(out), home], self.files)
+        if not run["error"] and tool.perf:
+            command = tool.perf + ["report", "--stdio", "-n", "-i", out]
+            run["report"] = measure(args, command, log, home)
+            run["report"]["command"] = command
+            run["error"] = run["report"]["error"]
+            run["report"]["samples"], run["report"]["named"] = count_named(log)
+        return run
+
+
+def measure_size(args, functions, contestants, scratch):
+    recording = Recording(args, functions, scratch)
+    contestants = [tool for tool in contestants if not tool.limit or functions <= tool.limit]
+    runs = {tool.key: [] for tool in contestants}
+    for turn in range(args.runs):
+        first = turn % len(contestants)
+        for tool in contestants[first:] + contestants[:first]:
+            slow = tool.slow and functions >= SLOW_FROM
+            if len(runs[tool.key]) < (args.slow_runs if slow else args.runs):
+                runs[tool.key].append(recording.run(args, tool))
+    size = {
+        "functions": functions,
+        "plain": not args.samples and not args.generate,
+        "perf_data": os.path.getsize(recording.data),
+        "dumps": sum(os.path.getsize(path) for path in recording.dumps),
+        "generate": recording.command,
+        "tools": [{"key": tool.key, "name": tool.name, "runs": runs[tool.key]}
+                  for tool in contestants],
+    }
+    shutil.rmtree(recording.directory)
+    shutil.rmtree(recording.work)
+    return size

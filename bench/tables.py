@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: MIT
+"""Prints what was measured: medians, ratios, and the targets beside them."""
+
+import shlex
+from statistics import median
+
+# At this size, with the million samples that go with it and nothing else.
+TARGET_FUNCTIONS = 175000
+TARGET_SPEEDUP = 100
+TARGET_CAT = 4
+TARGET_PEAK = (64 << 20) + 200 * TARGET_FUNCTIONS
+
+MIB = 1 << 20
+COLUMNS = "  %-18s %4s %9s %19s %9s %9s %9s %10s %9s %11s %7s"
+
+
+def middle(runs, key):
+    return median(run[key] for run in runs)
+
+
+def good_runs(size, key):
+    for tool in size["tools"]:
+        if tool["key"] == key:
+            return [run for run in tool["runs"] if not run["error"]]
+    return []
+
+
+def ratio(size, over, under):
+    """The quotient of two tools' median wall times, or None."""
+    over, under = good_runs(size, over), good_runs(size, under)
+    return middle(over, "wall") / middle(under, "wall") if over and under else None
+
+
+def targets(size):
+    found = []
+    if size["functions"] != TARGET_FUNCTIONS or not size["plain"]:
+        return found
+
+    def add(name, value, wanted, met):
+        if value is not None:
+            found.append({"name": name, "value": value, "wanted": wanted, "met": met(value)})
+
+    runs = good_runs(size, "jitinject")
+    add("perf inject / jitinject", ratio(size, "perf-inject", "jitinject"),
+        "at least %d" % TARGET_SPEEDUP, lambda value: value >= TARGET_SPEEDUP)
+    add("jitinject / cat", ratio(size, "jitinject", "cat"),
+        "at most %d" % TARGET_CAT, lambda value: value <= TARGET_CAT)
+    add("peak MiB of jitinject", max(run["peak"] for run in runs) / MIB if runs else None,
+        "below %.1f" % (TARGET_PEAK / MIB), lambda value: value < TARGET_PEAK / MIB)
+    return found
+
+
+def show_machine(where):
+    print("%s, %d cores, %.0f GiB, Linux %s; load %.1f at the start" % (
+        where["cpu"], where["cores"], where["memory"] / (1 << 30), where["kernel"],
+        where["load"]))
+    print("working in %s (%s)" % (where["scratch"], where["file_system"]))
+    print("versions: " + ", ".join("%s %s" % pair for pair in where["versions"].items()))
+
+
+def show_tool(tool):
+    runs = [run for run in tool["runs"] if not run["error"]]
+    for run in tool["runs"]:
+        if run["error"]:
+            print("  %-18s failed: %s" % (tool["name"], run["error"]))
+    if not runs:
+        return
+    walls = [run["wall"] for run in runs]
+    reports = [run["report"] for run in runs if "report" in run]
+    report = ("-", "-", "-")
+    if reports:
+        samples = middle(reports, "samples")
+        report = ("%.2f" % middle(reports, "wall"), "%.1f" % (middle(reports, "peak") / MIB),
+                  "%.1f%%" % (100 * middle(reports, "named") / samples if samples else 0))
+    print(COLUMNS % ((
+        tool["name"], len(runs), "%.3f" % median(walls),
+        "%.3f .. %.3f" % (min(walls), max(walls)), "%.3f" % middle(runs, "cpu"),
+        "%.1f" % (middle(runs, "peak") / MIB), "%d" % middle(runs, "files"),
+        "%.1f" % (middle(runs, "written") / MIB)) + report))
+
+
+def show_size(size):
+    print("\n%d functions: perf.data %.1f MiB, dumps %.1f MiB" % (
+        size["functions"], size["perf_data"] / MIB, size["dumps"] / MIB))
+    print(COLUMNS % ("", "runs", "wall s", "least .. most", "CPU s", "peak MiB", "files",
+                     "MiB", "report s", "report MiB", "named"))
+    for tool in size["tools"]:
+        show_tool(tool)
+    for over, under in (("perf-inject", "jitinject"), ("other-perf-inject", "jitinject"),
+                        ("jitinject", "cat")):
+        value = ratio(size, over, under)
+        if value is not None:
+            print("  %s / %s: %.1f" % (over, under, value))
+    for target in size["targets"]:
+        print("  target: %s %s: %.1f, %s" % (target["name"], target["wanted"], target["value"],
+                                             "met" if target["met"] else "MISSED"))
+    print("  commands:")
+    print("    " + shlex.join(size["generate"]))
+    for tool in size["tools"]:
+        for run in tool["runs"][:1]:
+            print("    " + shlex.join(run["command"]))
+            if "report" in run:
+                print("    " + shlex.join(run["report"]["command"]))

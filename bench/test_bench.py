@@ -1,0 +1,221 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The generator's recordings are what they say they are, and bench/run measures them.
+
+That perf inject and perf script name each sample in generated code is checked against the dumps, by
+address and time, without the code of jitinject or of the generator.
+"""
+
+import argparse
+import bisect
+import collections
+import glob
+import json
+import os
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ARGS = argparse.ArgumentParser(description=__doc__)
+ARGS.add_argument("--generate", required=True)
+ARGS.add_argument("--build", required=True)
+
+CODE = range(0x2A0000000000, 0x400000000000)  # where the generated code of all processes lies
+
+Record = collections.namedtuple("Record", "kind time body")
+Sample = collections.namedtuple("Sample", "pid tid time chain")
+Function = collections.namedtuple("Function", "time address size name code")
+
+
+def records(path):
+    with open(path, "rb") as file:
+        dump = file.read()
+    at = 40
+    while at < len(dump):
+        kind, size, time = struct.unpack_from("<IIQ", dump, at)
+        yield Record(kind, time, dump[at + 16:at + size])
+        at += size
+
+
+def functions(path):
+    for record in records(path):
+        if record.kind == 0:
+            _, _, _, address, size, _ = struct.unpack_from("<IIQQQQ", record.body)
+            name, code = record.body[40:].split(b"\0", 1)
+            assert len(code) == size, "the code ends the record"
+            yield Function(record.time, address, size, name.decode(), code)
+
+
+def samples(path):
+    with open(path, "rb") as file:
+        data = file.read()
+    at, size = struct.unpack_from("<QQ", data, 40)
+    end = at + size
+    while at < end:
+        kind, _, size = struct.unpack_from("<IHH", data, at)
+        if kind == 9:
+            _, pid, tid, time, _, depth = struct.unpack_from("<QIIQQQ", data, at + 8)
+            chain = struct.unpack_from("<%dQ" % depth, data, at + 48)
+            yield Sample(pid, tid, time, chain[1:])  # without the mark of user code
+        at += size
+
+
+def run(*command, **options):
+    return subprocess.run(command, check=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          text=True, **options).stdout
+
+
+class Dump:
+    """What is at an address at a time."""
+
+    def __init__(self, path):
+        self.loads = sorted(functions(path))
+        self.times = [function.time for function in self.loads]
+
+    def name_at(self, address, time):
+        for function in reversed(self.loads[:bisect.bisect_left(self.times, time)]):
+            if function.address <= address < function.address + function.size:
+                return function.name
+        return None
+
+
+class GenerateTest(unittest.TestCase):
+    def setUp(self):
+        self.scratch = tempfile.mkdtemp(prefix="bench-test-")
+        self.addCleanup(shutil.rmtree, self.scratch)
+
+    def generate(self, *options, name="recording"):
+        out = os.path.join(self.scratch, name)
+        run(ARGS.generate, "--out", out, *options)
+        return out
+
+    def dumps(self, directory):
+        return {int(re.search(r"jit-(\d+)\.dump", path)[1]): path
+                for path in glob.glob(os.path.join(directory, "jit-*.dump"))}
+
+    def injected_chains(self, directory):
+        """The symbols of each sample's call chain after perf inject, by thread and time."""
+        out = os.path.join(self.scratch, "perf.jit.data")
+        home = dict(os.environ, HOME=self.scratch)
+        run("perf", "inject", "--jit", "-i", os.path.join(directory, "perf.data"), "-o", out,
+            env=home)
+        script = run("perf", "script", "--ns", "-F", "tid,time,ip,sym", "-i", out, env=home)
+        chains = {}
+        for line in script.splitlines():
+            start = re.fullmatch(r"\s*(\d+)\s+(\d+)\.(\d{9}):\s*", line)
+            if start:
+                chain = chains[int(start[1]), int(start[2] + start[3])] = []
+            elif line:
+                chain.append(line.split(None, 1)[1])
+        return chains
+
+    def check_names(self, *options):
+        directory = self.generate("--functions", "200", *options)
+        dumps = {pid: Dump(path) for pid, path in self.dumps(directory).items()}
+        self.assertEqual(sum(len(dump.loads) for dump in dumps.values()), 200)
+        injected = self.injected_chains(directory)
+        recorded = list(samples(os.path.join(directory, "perf.data")))
+        self.assertEqual(len(injected), len(recorded))
+        seen = set()
+        for sample in recorded:
+            symbols = injected[sample.tid, sample.time]
+            self.assertEqual(len(symbols), len(sample.chain))
+            for address, symbol in zip(sample.chain, symbols):
+                if address in CODE:
+                    self.assertEqual(symbol, dumps[sample.pid].name_at(address, sample.time))
+                    seen.add(symbol)
+        self.assertGreater(len(seen), 150)
+        return directory
+
+    def test_all_named(self):
+        self.check_names()
+
+    def test_all_named_with_the_rest(self):
+        self.check_names("--samples", "3000", "--lines", "5", "--unwind", "--processes", "3")
+
+    def test_all_named_at_reused_addresses(self):
+        directory = self.check_names("--samples", "3000", "--reuse", "7")
+        addresses = {function.address for path in self.dumps(directory).values()
+                     for function in functions(path)}
+        self.assertEqual(len(addresses), 7)
+
+    def test_side_by_side(self):
+        [path] = self.dumps(self.generate("--functions", "5000")).values()
+        loads = list(functions(path))
+        for before, after in zip(loads, loads[1:]):
+            gap = after.address - before.address - before.size
+            self.assertIn(gap, range(16))
+            self.assertEqual(after.address % 16, 0)
+        self.assertTrue(all(40 <= len(function.name) <= 80 for function in loads))
+        self.assertEqual(len({function.name for function in loads}), 5000)
+        average = sum(function.size for function in loads) / 5000
+        self.assertAlmostEqual(average, 300, delta=10)
+
+    def test_code_decodes(self):
+        [path] = self.dumps(self.generate("--functions", "200")).values()
+        code = os.path.join(self.scratch, "code")
+        with open(code, "wb") as file:
+            for function in functions(path):
+                file.write(function.code)
+        text = run("objdump", "-D", "-b", "binary", "-m", "i386:x86-64", code)
+        self.assertNotIn("(bad)", text)
+        self.assertEqual(len(re.findall(r"\sret\s*$", text, re.MULTILINE)), 200)
+
+    def test_records_asked_for(self):
+        [path] = self.dumps(self.generate("--functions", "10", "--lines", "4", "--unwind")).values()
+        self.assertEqual([record.kind for record in records(path)], [2, 4, 0] * 10)
+        for record in records(path):
+            if record.kind == 2:
+                self.assertEqual(struct.unpack_from("<Q", record.body, 8), (4,))
+
+    def test_deterministic(self):
+        def contents(*options):
+            directory = self.generate("--functions", "100", "--processes", "2", *options)
+            found = {}
+            for path in glob.glob(os.path.join(directory, "*")):
+                with open(path, "rb") as file:
+                    found[path] = file.read()
+            return found
+
+        first = contents()
+        self.assertEqual(first, contents())
+        self.assertNotEqual(first, contents("--seed", "2"))
+
+
+class RunTest(unittest.TestCase):
+    def test_small(self):
+        with tempfile.TemporaryDirectory(prefix="bench-test-") as scratch:
+            result = os.path.join(scratch, "result.json")
+            environment = {name: value for name, value in os.environ.items()
+                           if name != "DEBIAN_TOOL"}
+            text = run(os.path.join(os.path.dirname(os.path.abspath(__file__)), "run"),
+                       "--build", ARGS.build, "--functions", "500", "--runs", "2",
+                       "--scratch", scratch, "--json", result, env=environment)
+            self.assertIn("perf-inject / jitinject: ", text)
+            self.assertIn("jitinject / cat: ", text)
+            with open(result, encoding="utf-8") as file:
+                [size] = json.load(file)["sizes"]
+            self.assertEqual(os.listdir(scratch), ["result.json"])
+        self.assertEqual(size["functions"], 500)
+        self.assertEqual([tool["key"] for tool in size["tools"]],
+                         ["perf-inject", "jitinject", "cat"])
+        for tool in size["tools"]:
+            self.assertEqual(len(tool["runs"]), 2)
+            for measured in tool["runs"]:
+                self.assertIsNone(measured["error"])
+                self.assertGreater(measured["wall"], 0)
+                self.assertGreater(measured["peak"], 0)
+                self.assertGreater(measured["files"], 0)
+                self.assertGreater(measured["written"], 0)
+                if tool["key"] != "cat":
+                    self.assertGreater(measured["report"]["samples"], 1000)
+                    self.assertEqual(measured["report"]["named"], measured["report"]["samples"])
+
+
+if __name__ == "__main__":
+    ARGS, rest = ARGS.parse_known_args()
+    unittest.main(argv=sys.argv[:1] + rest)
