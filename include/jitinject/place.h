@@ -69,13 +69,14 @@ struct place_file {
     const struct place_extent
         *extents; /* by offset, at PLACE_TEXT_OFFSET or more, page-congruent with their addresses */
     size_t extent_count;
-    uint64_t tables_offset; /* room for unwind tables that mapping events cover, after the extents;
-                               0 if tables_size is 0 */
+    uint64_t head_size;     /* bytes from offset 0 on that have a mapping event: a page, or 0 */
+    uint64_t tables_offset; /* room for unwind tables that a mapping event covers, before or after
+                               the extents; 0 if tables_size is 0 */
     uint64_t tables_size;
     uint64_t end; /* first offset behind all that is mapped */
 };
 
-/* Code begins here at the earliest; ELF header and notes lie before it. */
+/* Code begins here at the earliest; the ELF header and notes lie in the first page. */
 #define PLACE_TEXT_OFFSET 0x10000
 
 const struct place_file *place_files(const struct place *place, size_t *count);

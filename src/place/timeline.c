@@ -42,22 +42,23 @@ static int open_file(struct place *place, struct process *process, const struct 
                      uint64_t time)
 {
     const struct place_file *file = &place->files[bias->file];
-    const uint64_t header = UINT64_C(0) - bias->offset;
+    const uint64_t head = UINT64_C(0) - bias->offset;
+    uint64_t head_end = head + file->head_size;
+    uint64_t tables = file->tables_offset - bias->offset;
     int err = 0;
 
-    if (place->file_opened[bias->file] || !file->mirrors)
+    if (place->file_opened[bias->file])
         return 0;
     place->file_opened[bias->file] = true;
-    if (header < file->extents[0].addr &&
-        !rangemap_overlaps(&process->code_ranges, header, header + PAGE) &&
-        !rangemap_overlaps(&process->file_ranges, header, header + PAGE) &&
-        !rangemap_overlaps(&process->anonymous_ranges, header, header + PAGE))
-        err = add_event(place, process, time, header, header + PAGE, bias->file, 0);
-    if (file->tables_size && !err) {
-        const uint64_t tables = file->tables_offset - bias->offset;
+    if (file->tables_size && file->head_size && tables == head_end) {
+        head_end += file->tables_size;
+        tables = 0;
+    }
+    if (file->head_size)
+        err = add_event(place, process, time, head, head_end, bias->file, 0);
+    if (file->tables_size && tables && !err)
         err = add_event(place, process, time, tables, tables + file->tables_size, bias->file,
                         file->tables_offset);
-    }
     return err;
 }
 

@@ -16,8 +16,13 @@
 /* Unwind tables and samply use 32-bit offsets within a file; header and tables need some room too.
  */
 #define WINDOW_MAX UINT64_C(0x60000000)
-#define FILE_MAX   UINT64_C(0x7fff0000)
 #define PAGE       UINT64_C(0x1000)
+/* How far from the code its tables may be: files grow by that, if only by holes. */
+#define REACH UINT64_C(0x10000000)
+/* .eh_frame_hdr: its header, with some slack for the end marks of .eh_frame, and a row a function.
+ */
+#define TABLE_HEADER 64
+#define TABLE_ROW    8
 /* Tries to find free addresses before going without. */
 #define FREE_TRIES 64
 
@@ -78,25 +83,53 @@ static const struct range *occupant(const struct process *process, uint64_t star
     return NULL;
 }
 
-/*
- * The offset of `base`, a page of the process. It is PLACE_TEXT_OFFSET, or more where that makes
- * the address of the file's first page one that the process never uses, so that it can be mapped:
- * some readers measure from that mapping.
- */
-static uint64_t text_offset(const struct process *process, uint64_t base)
+/* Bytes of unwind tables to keep room for, in pages. */
+static uint64_t tables_size(struct code *const *codes, size_t count)
 {
-    uint64_t offset = PLACE_TEXT_OFFSET;
+    uint64_t size = 0;
 
-    for (unsigned try = 0; try < FREE_TRIES && base > offset && offset < FILE_MAX - WINDOW_MAX;
-         try++) {
-        const struct range *range = occupant(process, base - offset, base - offset + PAGE);
+    for (size_t i = 0; i < count; i++)
+        if (codes[i]->unwind_size)
+            size += bytes_align_up(codes[i]->unwind_size, 8) + TABLE_ROW;
+    return size ? bytes_align_up(size + TABLE_HEADER, PAGE) : 0;
+}
+
+/*
+ * The offset of `base`, the page of a file's first code. Readers measure from the mapping of a
+ * file's first page, and unwinders read its tables through the maps; so both, one behind the other,
+ * go to the nearest addresses below the code that the process never uses. 0: there are none near.
+ */
+static uint64_t find_room_below(const struct process *process, uint64_t base, uint64_t size)
+{
+    uint64_t offset = size > PLACE_TEXT_OFFSET ? size : PLACE_TEXT_OFFSET;
+
+    for (unsigned try = 0; try < FREE_TRIES && base > offset && offset <= REACH; try++) {
+        const struct range *range = occupant(process, base - offset, base - offset + size);
         if (!range)
             return offset;
-        if (range->start < 2 * PAGE || range->start > base)
-            break;
-        offset = base - bytes_align_down(range->start, PAGE) + PAGE;
+        offset = base - bytes_align_down(range->start, PAGE) + size;
     }
-    return PLACE_TEXT_OFFSET;
+    return 0;
+}
+
+/* The same above: an offset behind `end` for the tables alone. */
+static uint64_t find_room_above(const struct process *process, uint64_t bias, uint64_t end,
+                                uint64_t size)
+{
+    uint64_t offset = end;
+
+    for (unsigned try = 0; try < FREE_TRIES && offset - end <= REACH; try++) {
+        const uint64_t addr = offset - bias;
+        if (addr > UINT64_MAX - size)
+            break;
+        const struct range *range = occupant(process, addr, addr + size);
+        if (!range)
+            return offset;
+        if (range->end > UINT64_MAX - PAGE)
+            break;
+        offset = bytes_align_up(range->end, PAGE) + bias;
+    }
+    return 0;
 }
 
 static int add_bias(struct place *place, const struct bias *bias, uint32_t *value)
@@ -109,34 +142,6 @@ static int add_bias(struct place *place, const struct bias *bias, uint32_t *valu
     return 0;
 }
 
-/* Unwind tables are read through the maps, so they need addresses that nothing else has. */
-static void place_tables(const struct process *process, struct place_file *file, uint64_t bias)
-{
-    uint64_t size = 0, offset = file->end;
-
-    for (size_t i = 0; i < file->code_count; i++)
-        if (file->codes[i]->unwind_size)
-            size += bytes_align_up(file->codes[i]->unwind_size, 8) + 8;
-    if (size == 0)
-        return;
-    size = bytes_align_up(size + 64, PAGE);
-    for (unsigned try = 0; try < FREE_TRIES && size < FILE_MAX && offset < FILE_MAX - size; try++) {
-        const uint64_t addr = offset - bias;
-        if (addr > UINT64_MAX - size)
-            return;
-        const struct range *range = occupant(process, addr, addr + size);
-        if (!range) {
-            file->tables_offset = offset;
-            file->tables_size = size;
-            file->end = offset + size;
-            return;
-        }
-        if (range->end > UINT64_MAX - PAGE)
-            return;
-        offset = bytes_align_up(range->end, PAGE) + bias;
-    }
-}
-
 /* Makes the extents [first, first + count) a file. */
 static int make_file(struct place *place, struct process *process, size_t first, size_t count,
                      bool mirrors)
@@ -144,7 +149,12 @@ static int make_file(struct place *place, struct process *process, size_t first,
     struct place_extent *extents = &process->extents[first];
     const uint64_t base = bytes_align_down(extents[0].addr, PAGE);
     const size_t first_code = extents[0].first;
-    uint64_t end = mirrors ? text_offset(process, base) : PLACE_TEXT_OFFSET;
+    const size_t code_count = extents[count - 1].first + extents[count - 1].count - first_code;
+    struct code *const *codes = process->by_offset + first_code;
+    /* Tables are of use only where one bias leads to them. */
+    const uint64_t tables = mirrors ? tables_size(codes, code_count) : 0;
+    const uint64_t room = mirrors ? find_room_below(process, base, PAGE + tables) : 0;
+    uint64_t end = room ? room : PLACE_TEXT_OFFSET;
     struct bias bias = {.file = (uint32_t)place->file_count, .extent = first, .offset = end - base};
     uint32_t value = 0;
     int err = 0;
@@ -167,20 +177,26 @@ static int make_file(struct place *place, struct process *process, size_t first,
     if (err)
         return err;
 
-    const struct place_extent *last = &extents[count - 1];
     struct place_file *file = &place->files[place->file_count++];
     *file = (struct place_file){
         .pid = process->pid,
         .number = (uint32_t)process->file_count++,
         .mirrors = mirrors,
-        .codes = process->by_offset + first_code,
-        .code_count = last->first + last->count,
+        .codes = codes,
+        .code_count = code_count,
         .extents = extents,
         .extent_count = count,
         .end = end,
+        .head_size = room ? PAGE : 0,
     };
-    if (mirrors)
-        place_tables(process, file, bias.offset);
+    if (tables && room)
+        file->tables_offset = PAGE;
+    else if (tables)
+        file->tables_offset = find_room_above(process, bias.offset, end, tables);
+    if (file->tables_offset)
+        file->tables_size = tables;
+    if (file->tables_offset >= end)
+        file->end = file->tables_offset + tables;
     return 0;
 }
 

@@ -209,14 +209,37 @@ static void tables_get_addresses_that_nothing_has(void **state)
 
     (void)state;
     codes[0].unwind_size = 100;
-    assert_int_equal(place_add_mapping(place, 7, 50, HEAP, 0x10000, PLACE_ANONYMOUS, 1), 0);
+    /* Something lies where they would go. */
+    assert_int_equal(place_add_mapping(place, 7, 60, HEAP - 0x2000, 0x1000, PLACE_FILE, 2), 0);
+    assert_int_equal(place_add_mapping(place, 7, 60, HEAP - 0x10000, 0x2000, PLACE_ANONYMOUS, 3),
+                     0);
     run(place, codes, 1);
     const struct place_file *file = place_files(place, &files);
     const uint64_t bias = file->extents[0].offset - file->extents[0].addr;
     assert_true(file->tables_size >= 100 + 8);
-    assert_true(file->tables_offset - bias >= HEAP + 0x10000);
+    assert_true(file->tables_offset - bias + file->tables_size <= HEAP - 0x2000);
     assert_int_equal(events_over(place, file->tables_offset - bias, 0), 1);
     assert_true(file->end >= file->tables_offset + file->tables_size);
+    place_free(place);
+}
+
+static void tables_go_above_where_nothing_is_free_below(void **state)
+{
+    struct code codes[] = {piece(100, HEAP, 64)};
+    struct place *place = new_place();
+    size_t files;
+
+    (void)state;
+    codes[0].unwind_size = 100;
+    assert_int_equal(place_add_mapping(place, 7, 60, 0x1000, HEAP - 0x1000, PLACE_FILE, 2), 0);
+    assert_int_equal(place_add_mapping(place, 7, 60, HEAP, 0x10000, PLACE_ANONYMOUS, 3), 0);
+    run(place, codes, 1);
+    const struct place_file *file = place_files(place, &files);
+    const uint64_t bias = file->extents[0].offset - file->extents[0].addr;
+    assert_int_equal(file->head_size, 0);
+    assert_int_equal(file->tables_offset - bias, HEAP + 0x10000);
+    assert_int_equal(file->end, file->tables_offset + file->tables_size);
+    assert_int_equal(events_over(place, HEAP + 0x10000, 0), 1);
     place_free(place);
 }
 
@@ -252,6 +275,7 @@ int main(void)
         cmocka_unit_test(a_load_counts_from_when_its_memory_came),
         cmocka_unit_test(a_file_in_a_gap_splits_the_extent),
         cmocka_unit_test(tables_get_addresses_that_nothing_has),
+        cmocka_unit_test(tables_go_above_where_nothing_is_free_below),
         cmocka_unit_test(a_child_keeps_inherited_code),
     };
 
