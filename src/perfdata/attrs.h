@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/* The events of a recording, and where their records keep time, address and ids. */
+#ifndef JITINJECT_PERFDATA_ATTRS_H
+#define JITINJECT_PERFDATA_ATTRS_H
+
+#include "jitinject/perfdata.h"
+
+/* PERF_SAMPLE_* of perf_event.h, as far as they decide where something is. */
+enum sample_bit {
+    SAMPLE_IP = 1u << 0,
+    SAMPLE_TID = 1u << 1,
+    SAMPLE_TIME = 1u << 2,
+    SAMPLE_ADDR = 1u << 3,
+    SAMPLE_ID = 1u << 6,
+    SAMPLE_CPU = 1u << 7,
+    SAMPLE_STREAM_ID = 1u << 9,
+    SAMPLE_IDENTIFIER = 1u << 16,
+};
+
+/* The sizes that an attr can have at all: the first one there was, and what fits a u16 record. */
+#define ATTR_SIZE_MIN 64
+
+/*
+ * Positions in the records of one attr, in bytes; 0 is "not there". Those in a sample count from
+ * its start, those of other records (in the sample id at their end) from the end.
+ */
+struct layout {
+    uint16_t sample_ip, sample_tid, sample_time, sample_id;
+    uint16_t tail_time, tail_id, tail_size;
+};
+
+struct id_slot {
+    uint64_t id;
+    size_t attr; /* number of the attr + 1; 0: free */
+};
+
+struct attrs {
+    struct perfdata_attr *list;
+    struct layout *layouts; /* one for each */
+    size_t count, list_capacity, layouts_capacity;
+    bool uniform; /* all layouts are the same: nobody needs to know which attr a record is of */
+    struct id_slot *slots; /* hash table of 2^n, at most half full */
+    size_t slot_count, ids_used;
+};
+
+/*
+ * Appends an attr; `bytes` are its `size` bytes as found (size >= ATTR_SIZE_MIN), `ids` the
+ * `id_count` ids as found. -ENOMEM, or -EINVAL: its records are unlike those of the others in where
+ * they keep the id, so that nobody could tell which is which.
+ */
+int attrs_add(struct attrs *attrs, const uint8_t *bytes, size_t size, const uint8_t *ids,
+              size_t id_count, bool swapped, bool big_endian);
+void attrs_clear(struct attrs *attrs);
+
+/* The attr of an id, or NULL. */
+const struct layout *attrs_layout_of_id(const struct attrs *attrs, uint64_t id);
+
+/* The attr whose mapping events count: its number, or attrs->count where there is none at all. */
+size_t attrs_mapping_attr(const struct attrs *attrs);
+
+#endif /* JITINJECT_PERFDATA_ATTRS_H */

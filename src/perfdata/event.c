@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/* What is in a record: include/uapi/linux/perf_event.h of Linux, enum perf_event_type. */
+#include "internal.h"
+
+#include <sys/mman.h>
+
+enum {
+    TASK_PID = 8,
+    TASK_PPID = 12,
+    TASK_TID = 16,
+    TASK_PTID = 20,
+    TASK_TIME = 24,
+};
+
+enum {
+    MAPPING_PID = 8,
+    MAPPING_TID = 12,
+    MAPPING_ADDR = 16,
+    MAPPING_LEN = 24,
+    MAPPING_PGOFF = 32,
+    MMAP_FILENAME = 40,
+    MMAP2_MAJOR = 40,
+    MMAP2_MINOR = 44,
+    MMAP2_INODE = 48,
+    MMAP2_GENERATION = 56,
+    MMAP2_PROT = 64,
+    MMAP2_FLAGS = 68,
+    MMAP2_FILENAME = 72,
+};
+
+/*
+ * Where the record keeps its fields; NULL: nobody knows. Only attrs that differ in this need to be
+ * told apart, by the id that is at one place in all of them.
+ */
+static const struct layout *layout_of(const struct perfdata *data,
+                                      const struct perfdata_record *record)
+{
+    const struct attrs *attrs = &data->attrs;
+
+    if (attrs->uniform)
+        return attrs->layouts;
+    if (!attrs->count)
+        return NULL;
+
+    size_t at = attrs->layouts->sample_id;
+    if (record->type != PERFDATA_SAMPLE) {
+        size_t tail = attrs->layouts->tail_id;
+        if (!tail)
+            return attrs->layouts;
+        if (record->size < RECORD_HEADER + tail)
+            return NULL;
+        at = record->size - tail;
+    }
+    if (at + sizeof(uint64_t) > record->size)
+        return NULL;
+    return attrs_layout_of_id(attrs, bytes_u64(record->bytes + at, data->swapped));
+}
+
+bool perfdata_time(const struct perfdata *data, const struct perfdata_record *record,
+                   uint64_t *time)
+{
+    if (record->type >= PERFDATA_HEADER_ATTR)
+        return false;
+    const struct layout *layout = layout_of(data, record);
+    if (!layout)
+        return false;
+
+    size_t at = layout->sample_time;
+    if (record->type == PERFDATA_SAMPLE) {
+        if (!at || at + sizeof(uint64_t) > record->size)
+            return false;
+    } else {
+        if (!layout->tail_time || record->size < RECORD_HEADER + layout->tail_size)
+            return false;
+        at = record->size - layout->tail_time;
+    }
+    *time = bytes_u64(record->bytes + at, data->swapped);
+    return *time != 0 && *time != UINT64_MAX;
+}
+
+bool perfdata_sample(const struct perfdata *data, const struct perfdata_record *record,
+                     struct perfdata_sample *sample)
+{
+    if (record->type != PERFDATA_SAMPLE)
+        return false;
+    const struct layout *layout = layout_of(data, record);
+    if (!layout || !layout->sample_ip || !layout->sample_tid || !layout->sample_time)
+        return false;
+    /* The time is the last of the three. */
+    if (layout->sample_time + sizeof(uint64_t) > record->size)
+        return false;
+    sample->ip = bytes_u64(record->bytes + layout->sample_ip, data->swapped);
+    sample->pid = bytes_u32(record->bytes + layout->sample_tid, data->swapped);
+    sample->tid = bytes_u32(record->bytes + layout->sample_tid + 4, data->swapped);
+    sample->time = bytes_u64(record->bytes + layout->sample_time, data->swapped);
+    sample->cpumode = record->misc & MISC_CPUMODE_MASK;
+    return true;
+}
+
+static void decode_mmap2(const struct perfdata *data, const struct perfdata_record *record,
+                         struct perfdata_mapping *mapping)
+{
+    const uint8_t *bytes = record->bytes;
+
+    mapping->has_build_id = record->misc & MISC_BUILD_ID;
+    if (!mapping->has_build_id) {
+        mapping->major = bytes_u32(bytes + MMAP2_MAJOR, data->swapped);
+        mapping->minor = bytes_u32(bytes + MMAP2_MINOR, data->swapped);
+        mapping->inode = bytes_u64(bytes + MMAP2_INODE, data->swapped);
+        mapping->inode_generation = bytes_u64(bytes + MMAP2_GENERATION, data->swapped);
+    }
+    mapping->prot = bytes_u32(bytes + MMAP2_PROT, data->swapped);
+    mapping->flags = bytes_u32(bytes + MMAP2_FLAGS, data->swapped);
+}
+
+bool perfdata_mapping(const struct perfdata *data, const struct perfdata_record *record,
+                      struct perfdata_mapping *mapping)
+{
+    bool two = record->type == PERFDATA_MMAP2;
+    size_t name = two ? MMAP2_FILENAME : MMAP_FILENAME;
+    const uint8_t *bytes = record->bytes;
+
+    if ((!two && record->type != PERFDATA_MMAP) || record->size <= name)
+        return false;
+    const uint8_t *end = memchr(bytes + name, '\0', record->size - name);
+    if (!end)
+        return false;
+    *mapping = (struct perfdata_mapping){
+        .pid = bytes_u32(bytes + MAPPING_PID, data->swapped),
+        .tid = bytes_u32(bytes + MAPPING_TID, data->swapped),
+        .addr = bytes_u64(bytes + MAPPING_ADDR, data->swapped),
+        .len = bytes_u64(bytes + MAPPING_LEN, data->swapped),
+        .pgoff = bytes_u64(bytes + MAPPING_PGOFF, data->swapped),
+        .is_data = record->misc & MISC_MMAP_DATA,
+        .filename = (const char *)bytes + name,
+        .filename_size = (size_t)(end - (bytes + name)),
+    };
+    /* The first form tells no more than whether it is code. */
+    mapping->prot = mapping->is_data ? PROT_READ : PROT_READ | PROT_EXEC;
+    if (two)
+        decode_mmap2(data, record, mapping);
+    return true;
+}
+
+bool perfdata_task(const struct perfdata *data, const struct perfdata_record *record,
+                   struct perfdata_task *task)
+{
+    if ((record->type != PERFDATA_FORK && record->type != PERFDATA_EXIT) ||
+        record->size < TASK_TIME)
+        return false;
+    task->pid = bytes_u32(record->bytes + TASK_PID, data->swapped);
+    task->ppid = bytes_u32(record->bytes + TASK_PPID, data->swapped);
+    task->tid = bytes_u32(record->bytes + TASK_TID, data->swapped);
+    task->ptid = bytes_u32(record->bytes + TASK_PTID, data->swapped);
+    return true;
+}

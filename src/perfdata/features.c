@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The features of the file form: behind the data lies a section {offset, size} for each bit that is
+ * set in the header, by ascending bit, known to us or not.
+ */
+#include "internal.h"
+
+#include "jitinject/io.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* A byte-swapped bit map has its bits in 64-bit numbers of the other order. */
+static bool has_feature(const struct perfdata *data, unsigned bit)
+{
+    uint64_t word = bytes_u64(data->header + HEADER_FEATURES + bit / 64 * 8, data->swapped);
+    return word >> bit % 64 & 1;
+}
+
+static int read_table(struct perfdata *data)
+{
+    uint8_t table[FEATURE_BITS * SECTION_SIZE];
+    uint64_t offset = data->data_section.offset + data->data_section.size;
+
+    for (unsigned bit = 0; bit < FEATURE_BITS; bit++)
+        if (has_feature(data, bit))
+            data->features[data->feature_count++].bit = bit;
+
+    size_t size = data->feature_count * SECTION_SIZE;
+    ssize_t got = io_pread(data->fd, table, size, offset);
+    if (got < 0)
+        return perfdata_fail(data, (int)got, offset, "cannot read the features: %s",
+                             strerror(-(int)got));
+    if ((size_t)got < size)
+        return perfdata_fail(data, -EBADMSG, offset,
+                             "the file ends within the list of features; it is cut, copy or record "
+                             "it again");
+    for (size_t i = 0; i < data->feature_count; i++) {
+        struct feature *feature = &data->features[i];
+        feature->payload = section_at(table + i * SECTION_SIZE, data->swapped);
+        if (!section_within(&feature->payload, data->file_size))
+            return perfdata_fail(data, -EBADMSG, offset + i * SECTION_SIZE,
+                                 "feature %u reaches past the end of the file; it is cut, copy or "
+                                 "record it again",
+                                 feature->bit);
+    }
+    return 0;
+}
+
+bool features_take_arch(struct perfdata *data, const uint8_t *payload, size_t size)
+{
+    if (size < sizeof(uint32_t))
+        return true;
+    size_t length = bytes_u32(payload, data->swapped);
+    if (length > size - sizeof(uint32_t))
+        length = size - sizeof(uint32_t);
+    free(data->arch);
+    data->arch = strndup((const char *)payload + sizeof(uint32_t), length);
+    return data->arch;
+}
+
+/* The name of a machine is short; a longer one is cut and will be unknown to everybody. */
+static int read_arch(struct perfdata *data, const struct section *payload)
+{
+    uint8_t bytes[256];
+    size_t size = payload->size < sizeof(bytes) ? payload->size : sizeof(bytes);
+    ssize_t got = io_pread(data->fd, bytes, size, payload->offset);
+
+    if (got < 0)
+        return perfdata_fail(data, (int)got, payload->offset, "cannot read the features: %s",
+                             strerror(-(int)got));
+    return features_take_arch(data, bytes, (size_t)got) ? 0 : -ENOMEM;
+}
+
+int features_read(struct perfdata *data)
+{
+    int err = read_table(data);
+
+    for (size_t i = 0; !err && i < data->feature_count; i++)
+        if (data->features[i].bit == PERFDATA_FEATURE_ARCH)
+            err = read_arch(data, &data->features[i].payload);
+    return err;
+}

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The start of a file in either form: tools/perf/Documentation/perf.data-file-format.txt of Linux.
+ *
+ * Attrs and ids may lie before the data (as perf record writes them) or behind it (as perf inject
+ * does for an input in pipe form).
+ */
+#include "internal.h"
+
+#include "jitinject/array.h"
+#include "jitinject/io.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+static int read_exactly(struct perfdata *data, void *buffer, size_t size, uint64_t offset,
+                        const char *what)
+{
+    ssize_t got = io_pread(data->fd, buffer, size, offset);
+
+    if (got < 0)
+        return perfdata_fail(data, (int)got, offset, "cannot read %s: %s", what,
+                             strerror(-(int)got));
+    if ((size_t)got < size)
+        return perfdata_fail(data, -EBADMSG, offset, "the file ends within %s; record again", what);
+    return 0;
+}
+
+/* Bytes of an attr with `available` bytes of room, 0 if it cannot be one. */
+static size_t attr_size(const uint8_t *bytes, uint64_t available, bool swapped)
+{
+    if (available < ATTR_SIZE_MIN)
+        return 0;
+    uint32_t size = bytes_u32(bytes + 4, swapped);
+    if (size == 0)
+        size = ATTR_SIZE_MIN;
+    return size < ATTR_SIZE_MIN || size > available ? 0 : size;
+}
+
+/* One entry of the attr section: the attr and the section of its ids. */
+static int read_attr(struct perfdata *data, const uint8_t *entry, size_t size, uint64_t offset,
+                     uint64_t *ids_left)
+{
+    struct attr_ids place = {offset + size, section_at(entry + size, data->swapped)};
+    const struct section *ids = &place.ids;
+    uint8_t *raw = NULL;
+    int err = 0;
+
+    if (!section_within(ids, data->file_size) || ids->size % sizeof(uint64_t))
+        return perfdata_fail(data, -EBADMSG, place.reference,
+                             "the ids of an event are not in the file; it is cut or damaged");
+    /* No file has an id twice; a damaged one must not take more memory than it has bytes. */
+    if (ids->size > *ids_left)
+        return perfdata_fail(data, -EBADMSG, place.reference,
+                             "the events claim more ids than the file can hold; it is damaged");
+    *ids_left -= ids->size;
+    if (!array_reserve(&data->attr_ids, &data->attr_ids_capacity, data->attrs.count + 1))
+        return -ENOMEM;
+    data->attr_ids[data->attrs.count] = place;
+
+    if (ids->size) {
+        raw = malloc(ids->size);
+        if (!raw)
+            return -ENOMEM;
+        err = read_exactly(data, raw, ids->size, ids->offset, "the ids of an event");
+    }
+    if (!err)
+        err = attrs_add(&data->attrs, entry, size, raw, ids->size / sizeof(uint64_t), data->swapped,
+                        data->big_endian);
+    if (err == -EINVAL)
+        err = perfdata_fail(data, -EBADMSG, offset,
+                            "the events keep their ids at different places in a record, so "
+                            "nobody can tell whose a record is; record them separately");
+    free(raw);
+    return err;
+}
+
+/* Entries follow each other at the distance their attr says; the header's attr_size only counts. */
+static int read_attrs(struct perfdata *data, uint64_t entry_size)
+{
+    const struct section *section = &data->attr_section;
+    uint64_t count = section->size / entry_size, at = 0, ids_left = data->file_size;
+    uint8_t *bytes = malloc(section->size ? section->size : 1);
+    int err;
+
+    if (!bytes)
+        return -ENOMEM;
+    err = read_exactly(data, bytes, section->size, section->offset, "the list of events");
+    for (uint64_t i = 0; !err && i < count; i++) {
+        size_t size = attr_size(bytes + at, section->size - at, data->swapped);
+        if (!size || section->size - at - size < SECTION_SIZE) {
+            err = perfdata_fail(data, -EBADMSG, section->offset + at,
+                                "event %" PRIu64 " does not fit the list of events; the file is "
+                                "damaged",
+                                i);
+            break;
+        }
+        err = read_attr(data, bytes + at, size, section->offset + at, &ids_left);
+        at += size + SECTION_SIZE;
+    }
+    free(bytes);
+    return err;
+}
+
+static bool overlap(const struct section *a, const struct section *b)
+{
+    return a->size && b->size && a->offset < b->offset + b->size && b->offset < a->offset + a->size;
+}
+
+static int check_sections(struct perfdata *data, uint64_t entry_size)
+{
+    const struct section *attrs = &data->attr_section, *records = &data->data_section;
+
+    if (data->header_size != HEADER_SIZE && data->header_size != HEADER_SIZE_OLD)
+        return perfdata_fail(data, -EBADMSG, 8,
+                             "a header of %" PRIu64 " bytes is not known; the file is damaged or "
+                             "of a newer perf",
+                             data->header_size);
+    if (entry_size < ATTR_SIZE_MIN + SECTION_SIZE)
+        return perfdata_fail(data, -EBADMSG, 16,
+                             "%" PRIu64 " bytes are too few for an event; the file is damaged",
+                             entry_size);
+    if (attrs->offset < data->header_size || !section_within(attrs, data->file_size))
+        return perfdata_fail(data, -EBADMSG, HEADER_ATTRS,
+                             "the list of events is not in the file; it is cut or damaged");
+    if (records->size == 0)
+        return perfdata_fail(data, -EBADMSG, HEADER_DATA + 8,
+                             "the file says that it has no data: perf record was not ended "
+                             "properly; record again");
+    if (records->offset < data->header_size || !section_within(records, data->file_size))
+        return perfdata_fail(data, -EBADMSG, HEADER_DATA,
+                             "the data (%" PRIu64 " bytes from %" PRIu64 " on) reach past the end "
+                             "of the file, which has %" PRIu64 " bytes; it is cut, copy or record "
+                             "it again",
+                             records->size, records->offset, data->file_size);
+    if (overlap(attrs, records))
+        return perfdata_fail(data, -EBADMSG, HEADER_ATTRS,
+                             "the list of events lies within the data; the file is damaged");
+    return 0;
+}
+
+/* Ids within the data could not be told from records that may move. */
+static int check_ids(struct perfdata *data)
+{
+    for (size_t i = 0; i < data->attrs.count; i++)
+        if (overlap(&data->attr_ids[i].ids, &data->data_section))
+            return perfdata_fail(data, -EBADMSG, data->attr_ids[i].reference,
+                                 "the ids of an event lie within the data; the file is damaged");
+    return 0;
+}
+
+static int read_file_form(struct perfdata *data)
+{
+    int err = read_exactly(data, data->header, HEADER_SIZE_OLD, 0, "its header");
+    if (err)
+        return err;
+
+    uint64_t entry_size = bytes_u64(data->header + 16, data->swapped);
+    data->attr_section = section_at(data->header + HEADER_ATTRS, data->swapped);
+    data->data_section = section_at(data->header + HEADER_DATA, data->swapped);
+    err = check_sections(data, entry_size);
+    if (!err && data->header_size == HEADER_SIZE)
+        err = read_exactly(data, data->header, HEADER_SIZE, 0, "its header");
+    if (!err)
+        err = read_attrs(data, entry_size);
+    if (!err)
+        err = check_ids(data);
+    if (!err && data->header_size == HEADER_SIZE)
+        err = features_read(data);
+    return err;
+}
+
+int header_read(struct perfdata *data)
+{
+    ssize_t got = io_pread(data->fd, data->header, HEADER_SIZE_PIPE, 0);
+    if (got < 0)
+        return perfdata_fail(data, (int)got, 0, "cannot read it: %s", strerror(-(int)got));
+    if (got == 0)
+        return perfdata_fail(data, -EBADMSG, 0, "is empty; perf record wrote nothing");
+    if (got >= 8 && memcmp(data->header, "PERFFILE", 8) == 0)
+        return perfdata_fail(data, -EBADMSG, 0,
+                             "is in the format of perf before Linux 2.6.36, which is not read");
+
+    /* The magic is a number: its bytes are in the order of the machine that recorded. */
+    bool little = got == HEADER_SIZE_PIPE && memcmp(data->header, "PERFILE2", 8) == 0;
+    bool big = got == HEADER_SIZE_PIPE && memcmp(data->header, "2ELIFREP", 8) == 0;
+    if (!little && !big)
+        return perfdata_fail(data, -EBADMSG, 0,
+                             "is not a perf.data file; give one that perf record wrote");
+    data->big_endian = big;
+    data->swapped = big != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+    data->header_size = bytes_u64(data->header + 8, data->swapped);
+    data->pipe = data->header_size == HEADER_SIZE_PIPE;
+    if (!data->pipe)
+        return read_file_form(data);
+    data->data_section = (struct section){HEADER_SIZE_PIPE, data->file_size - HEADER_SIZE_PIPE};
+    return 0;
+}

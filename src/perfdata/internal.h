@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/* What the modules of this part share. */
+#ifndef JITINJECT_PERFDATA_INTERNAL_H
+#define JITINJECT_PERFDATA_INTERNAL_H
+
+#include "attrs.h"
+#include "inflate.h"
+#include "source.h"
+
+#include "jitinject/bytes.h"
+#include "jitinject/perfdata.h"
+
+/* perf.data-file-format.txt, "struct perf_header"; without the feature bits until Linux 2.6.33. */
+#define HEADER_SIZE       104
+#define HEADER_SIZE_OLD   72
+#define HEADER_SIZE_PIPE  16
+#define HEADER_ATTRS      24
+#define HEADER_DATA       40
+#define HEADER_TYPES      56
+#define HEADER_FEATURES   72
+#define FEATURE_BITS      256
+#define SECTION_SIZE      16
+#define RECORD_HEADER     8
+#define MISC_CPUMODE_MASK 7
+#define MISC_CPUMODE_USER 2
+#define MISC_MMAP_DATA    (1u << 13)
+#define MISC_BUILD_ID     (1u << 14)
+#define MISC_ID_SIZE      (1u << 15)
+
+struct section {
+    uint64_t offset, size;
+};
+
+struct feature {
+    unsigned bit;
+    struct section payload;
+};
+
+/* Where an attr of the file form keeps its ids. */
+struct attr_ids {
+    uint64_t reference; /* offset in the file of the section {offset, size} that names them */
+    struct section ids;
+};
+
+struct perfdata {
+    const struct diag *diag;
+    char *path;
+    int fd;
+    dev_t device;
+    ino_t inode;
+    uint64_t file_size;
+
+    bool pipe, swapped, big_endian;
+    uint8_t header[HEADER_SIZE]; /* as found */
+    uint64_t header_size;
+    struct section attr_section, data_section;
+    struct attr_ids *attr_ids; /* one for each attr; file form only */
+    size_t attr_ids_capacity;
+    struct feature features[FEATURE_BITS];
+    size_t feature_count;
+
+    struct attrs attrs;
+    char *arch;
+    struct perfdata_time_conv time_conv;
+
+    struct source source;
+    struct inflate *inflate; /* once there is something compressed */
+    struct buffer_watch watch;
+    uint64_t payload; /* bytes after the last record that are not part of its size */
+    uint64_t number;  /* of the next record */
+    uint64_t learned; /* records below this number have been asked for attrs, arch and so on */
+};
+
+/* Reports an error and is its errno: return perfdata_fail(data, -EBADMSG, offset, "...", ...); */
+#define perfdata_fail(data, err, offset, ...)                                                      \
+    (diag_report((data)->diag, DIAG_ERROR, (data)->path, (offset), __VA_ARGS__), (err))
+
+/* Whether the section lies within the first `limit` bytes. */
+static inline bool section_within(const struct section *section, uint64_t limit)
+{
+    return section->offset <= limit && section->size <= limit - section->offset;
+}
+
+static inline struct section section_at(const uint8_t *bytes, bool swapped)
+{
+    return (struct section){bytes_u64(bytes, swapped), bytes_u64(bytes + 8, swapped)};
+}
+
+/* header.c: reads the header, attrs and features of either form; reports what is wrong. */
+int header_read(struct perfdata *data);
+
+/* features.c: the feature table behind the data. */
+int features_read(struct perfdata *data);
+/* The payload of an ARCH feature. False: it holds no string, or memory is out. */
+bool features_take_arch(struct perfdata *data, const uint8_t *payload, size_t size);
+
+/* learn.c: takes attrs, arch and time conversion out of the records that carry them. */
+int learn_record(struct perfdata *data, const struct perfdata_record *record);
+
+#endif /* JITINJECT_PERFDATA_INTERNAL_H */

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+#include "source.h"
+
+#include "jitinject/io.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A record is at most 64 KiB; more than that is for few and large reads. */
+#define BUFFER_SIZE (1u << 20)
+
+int source_init(struct source *source, int fd, const struct buffer_watch *watch)
+{
+    *source = (struct source){.fd = fd, .watch = watch, .buffer = malloc(BUFFER_SIZE)};
+    return source->buffer ? 0 : -ENOMEM;
+}
+
+void source_clear(struct source *source)
+{
+    free(source->buffer);
+    source->buffer = NULL;
+}
+
+void source_seek(struct source *source, uint64_t offset, uint64_t end)
+{
+    buffer_watch_notify(source->watch);
+    source->offset = offset;
+    source->end = end;
+    source->begin = source->filled = 0;
+}
+
+void source_skip(struct source *source, uint64_t size)
+{
+    source->offset += size;
+    if (size <= source_available(source))
+        source->begin += size;
+    else
+        source->begin = source->filled;
+}
+
+int source_fill(struct source *source)
+{
+    size_t rest = source_available(source);
+    uint64_t unread = source_left(source) - rest;
+    size_t room = BUFFER_SIZE - rest;
+
+    buffer_watch_notify(source->watch);
+    memmove(source->buffer, source_bytes(source), rest);
+    source->begin = 0;
+    source->filled = rest;
+    ssize_t got = io_pread(source->fd, source->buffer + rest, unread < room ? unread : room,
+                           source->offset + rest);
+    if (got < 0)
+        return (int)got;
+    source->filled += (size_t)got;
+    return 0;
+}

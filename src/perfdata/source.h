@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/* Reading a stretch of a file front to back through one buffer. */
+#ifndef JITINJECT_PERFDATA_SOURCE_H
+#define JITINJECT_PERFDATA_SOURCE_H
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Who still has use for bytes in the buffers is told before these move or are overwritten: this
+ * lets the writer hold on to kept records without copying them.
+ */
+struct buffer_watch {
+    void (*before_reuse)(void *context);
+    void *context;
+};
+
+static inline void buffer_watch_notify(const struct buffer_watch *watch)
+{
+    if (watch->before_reuse)
+        watch->before_reuse(watch->context);
+}
+
+struct source {
+    int fd;
+    const struct buffer_watch *watch;
+    uint64_t offset; /* in the file, of the next byte */
+    uint64_t end;    /* in the file, of the stretch */
+    uint8_t *buffer;
+    size_t begin, filled; /* buffer[begin .. filled) are the next bytes */
+};
+
+/* 0 or -ENOMEM; `watch` is borrowed. */
+int source_init(struct source *source, int fd, const struct buffer_watch *watch);
+void source_clear(struct source *source);
+
+/* Moves to the stretch [offset, end) of the file. */
+void source_seek(struct source *source, uint64_t offset, uint64_t end);
+
+/* Passes over bytes; the caller has made sure that the stretch has as many. */
+void source_skip(struct source *source, uint64_t size);
+
+static inline uint64_t source_left(const struct source *source)
+{
+    return source->end - source->offset;
+}
+
+static inline const uint8_t *source_bytes(const struct source *source)
+{
+    return source->buffer + source->begin;
+}
+
+static inline size_t source_available(const struct source *source)
+{
+    return source->filled - source->begin;
+}
+
+int source_fill(struct source *source);
+
+/*
+ * Sees to it that at least `size` bytes (64 KiB at most) are available at source_bytes(). 0, the
+ * errno of the disk, or -ENODATA where the file or the stretch ends before.
+ */
+static inline int source_need(struct source *source, size_t size)
+{
+    if (source_available(source) >= size)
+        return 0;
+    int err = source_fill(source);
+    return err ? err : source_available(source) >= size ? 0 : -ENODATA;
+}
+
+#endif /* JITINJECT_PERFDATA_SOURCE_H */

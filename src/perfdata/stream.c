@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: MIT */
+/* The records in their order: those in the file, and those inside of compressed ones. */
+#include "internal.h"
+
+#include <errno.h>
+#include <inttypes.h>
+
+enum {
+    AUXTRACE_SIZE = 8,     /* u64: bytes of trace behind the record */
+    TRACING_DATA_SIZE = 8, /* u32: bytes of tracing data behind it, padding included */
+    COMPRESSED2_SIZE = 8,  /* u64: bytes of zstd data in it */
+    COMPRESSED2_DATA = 16,
+};
+
+/* What the inner functions say: */
+enum {
+    NOTHING = 0, /* there is no (more) record here */
+    RECORD = 1,  /* the record is set */
+    AGAIN = 2,   /* a compressed record was begun: look into it */
+};
+
+int perfdata_rewind(struct perfdata *data)
+{
+    const struct section *section = &data->data_section;
+
+    source_seek(&data->source, section->offset, section->offset + section->size);
+    if (data->inflate)
+        inflate_reset(data->inflate);
+    data->payload = 0;
+    data->number = 0;
+    return 0;
+}
+
+/*
+ * perf record writes its closing words to standard error; with "-o - > file 2>&1" they end up
+ * behind the records, and perf reads such a file.
+ */
+static bool is_closing_words(const struct perfdata *data)
+{
+    static const char words[] = "[ perf record: ";
+
+    return data->pipe && source_available(&data->source) >= sizeof(words) - 1 &&
+           memcmp(source_bytes(&data->source), words, sizeof(words) - 1) == 0;
+}
+
+/* The record at the position does not end within the data. */
+static int cut_record(struct perfdata *data)
+{
+    const struct source *source = &data->source;
+
+    if (is_closing_words(data)) {
+        diag_report(data->diag, DIAG_WARNING, data->path, source->offset,
+                    "what perf record said at its end is in the file, behind the records; it is "
+                    "left out");
+        return NOTHING;
+    }
+    return perfdata_fail(data, -EBADMSG, source->offset,
+                         "the last record is cut, or is none: %" PRIu64 " bytes are left; the file "
+                         "is cut or damaged, copy or record it again",
+                         source_left(source));
+}
+
+static int need(struct perfdata *data, size_t size)
+{
+    int err = source_need(&data->source, size);
+
+    if (err && err != -ENODATA)
+        return perfdata_fail(data, err, data->source.offset, "cannot read it: %s", strerror(-err));
+    return err;
+}
+
+/* Bytes that follow the record at the position, outside of its size. */
+static int find_payload(struct perfdata *data, const struct perfdata_record *record)
+{
+    uint64_t payload = 0;
+
+    if (record->type == PERFDATA_AUXTRACE && record->size >= AUXTRACE_SIZE + 8)
+        payload = bytes_u64(record->bytes + AUXTRACE_SIZE, data->swapped);
+    else if (record->type == PERFDATA_TRACING_DATA && record->size >= TRACING_DATA_SIZE + 4)
+        payload = bytes_u32(record->bytes + TRACING_DATA_SIZE, data->swapped);
+    if (payload > source_left(&data->source) - record->size)
+        return perfdata_fail(data, -EBADMSG, record->offset,
+                             "%" PRIu64 " bytes are to follow the record, the data end before; "
+                             "the file is cut or damaged, copy or record it again",
+                             payload);
+    data->payload = payload;
+    return 0;
+}
+
+/* Sets inflating up with the zstd data of the COMPRESSED or COMPRESSED2 record at the position. */
+static int begin_compressed(struct perfdata *data, uint32_t type, uint16_t size)
+{
+    struct source *source = &data->source;
+    uint64_t offset = source->offset, head = RECORD_HEADER, content, total = size;
+    int err = data->inflate ? 0 : inflate_new(&data->watch, &data->inflate);
+
+    if (err)
+        return err;
+    if (type == PERFDATA_COMPRESSED2) {
+        err = need(data, COMPRESSED2_DATA);
+        if (err)
+            return err == -ENODATA ? cut_record(data) : err;
+        head = COMPRESSED2_DATA;
+        content = bytes_u64(source_bytes(source) + COMPRESSED2_SIZE, data->swapped);
+        /*
+         * Some versions of perf let the 16-bit size of the record overflow; the size of its data is
+         * right then as well, and the record padded to 8 bytes.
+         */
+        if (content > source_left(source) - head)
+            return cut_record(data);
+        if (content + head > total)
+            total = bytes_align_up(content + head, 8);
+    } else {
+        content = size - head;
+    }
+    if (total > source_left(source))
+        return cut_record(data);
+    source_skip(source, head);
+    inflate_begin(data->inflate, offset, content, total - head - content);
+    return AGAIN;
+}
+
+static int next_in_file(struct perfdata *data, struct perfdata_record *record)
+{
+    struct source *source = &data->source;
+
+    source_skip(source, data->payload);
+    data->payload = 0;
+    if (source_left(source) == 0)
+        return NOTHING;
+    int err = need(data, RECORD_HEADER);
+    if (err)
+        return err == -ENODATA ? cut_record(data) : err;
+
+    const uint8_t *bytes = source_bytes(source);
+    uint32_t type = bytes_u32(bytes, data->swapped);
+    uint16_t size = bytes_u16(bytes + 6, data->swapped);
+    if (type == PERFDATA_COMPRESSED2 || (type == PERFDATA_COMPRESSED && size >= RECORD_HEADER))
+        return begin_compressed(data, type, size);
+    if (size < RECORD_HEADER)
+        return perfdata_fail(data, -EBADMSG, source->offset,
+                             "a record of %u bytes cannot be; the file is damaged", size);
+    err = need(data, size);
+    if (err)
+        return err == -ENODATA ? cut_record(data) : err;
+
+    record->offset = source->offset;
+    record->type = type;
+    record->misc = bytes_u16(source_bytes(source) + 4, data->swapped);
+    record->size = size;
+    record->bytes = source_bytes(source);
+    err = type < PERFDATA_HEADER_ATTR ? 0 : find_payload(data, record);
+    if (err)
+        return err;
+    record->payload = data->payload;
+    source_skip(source, size);
+    return RECORD;
+}
+
+/* Types that cannot be within a compressed record: what belongs to them is in the file. */
+static bool is_nested(uint32_t type)
+{
+    return type == PERFDATA_COMPRESSED || type == PERFDATA_COMPRESSED2 ||
+           type == PERFDATA_AUXTRACE || type == PERFDATA_TRACING_DATA;
+}
+
+/* Takes the next record off the unpacked bytes; NOTHING if they hold no whole one. */
+static int take_inflated(struct perfdata *data, struct perfdata_record *record)
+{
+    size_t available;
+    const uint8_t *bytes = inflate_bytes(data->inflate, &available);
+
+    if (available < RECORD_HEADER)
+        return NOTHING;
+    uint64_t offset = inflate_offset(data->inflate);
+    uint32_t type = bytes_u32(bytes, data->swapped);
+    uint16_t size = bytes_u16(bytes + 6, data->swapped);
+    if (size < RECORD_HEADER || is_nested(type))
+        return perfdata_fail(data, -EBADMSG, offset,
+                             "a record of type %u and %u bytes cannot be within a compressed one; "
+                             "the file is damaged",
+                             type, size);
+    if (available < size)
+        return NOTHING;
+    record->offset = offset;
+    record->type = type;
+    record->misc = bytes_u16(bytes + 4, data->swapped);
+    record->size = size;
+    record->bytes = bytes;
+    record->payload = 0;
+    inflate_take(data->inflate, size);
+    return RECORD;
+}
+
+static int next_inflated(struct perfdata *data, struct perfdata_record *record)
+{
+    const char *reason;
+
+    for (;;) {
+        int got = take_inflated(data, record);
+        if (got != NOTHING)
+            return got;
+        got = inflate_pull(data->inflate, &data->source, &reason);
+        if (got == -EBADMSG)
+            return perfdata_fail(data, got, inflate_offset(data->inflate),
+                                 "the compressed data cannot be unpacked (%s); the file is damaged",
+                                 reason);
+        if (got == -ENODATA)
+            return cut_record(data);
+        if (got < 0)
+            return perfdata_fail(data, got, data->source.offset, "cannot read it: %s",
+                                 strerror(-got));
+        if (got == 0)
+            return NOTHING;
+    }
+}
+
+/* The recorder may have kept the end of its last record in the compressor; perf says nothing. */
+static void report_unfinished(struct perfdata *data)
+{
+    size_t size = 0;
+
+    if (data->inflate)
+        inflate_bytes(data->inflate, &size);
+    if (size)
+        diag_report(data->diag, DIAG_WARNING, data->path, inflate_offset(data->inflate),
+                    "the compressed data end within a record, of which %zu bytes are there; it is "
+                    "left out",
+                    size);
+}
+
+int perfdata_next(struct perfdata *data, struct perfdata_record *record)
+{
+    int got;
+
+    do {
+        got = data->inflate ? next_inflated(data, record) : NOTHING;
+        if (got == NOTHING)
+            got = next_in_file(data, record);
+    } while (got == AGAIN);
+    if (got == NOTHING)
+        report_unfinished(data);
+    if (got != RECORD)
+        return got;
+
+    record->number = data->number++;
+    if (record->type >= PERFDATA_HEADER_ATTR && record->number >= data->learned) {
+        data->learned = data->number;
+        int err = learn_record(data, record);
+        if (err)
+            return err;
+    }
+    return RECORD;
+}

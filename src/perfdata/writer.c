@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Writing records that were read. Kept records are written straight from the reader's buffer, as
+ * many as lie there side by side at once.
+ */
+#include "writer.h"
+
+#include "jitinject/array.h"
+#include "jitinject/io.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* Runs below this are gathered: a system call costs as much as copying about that much. */
+#define RUN_SIZE_DIRECT (16u << 10)
+#define STAGED_SIZE     (256u << 10)
+#define COPY_SIZE       (1u << 20)
+
+static void write_staged(struct perfdata_writer *writer)
+{
+    if (!writer->err && writer->staged_size)
+        writer->err = io_write(writer->fd, writer->staged, writer->staged_size);
+    writer->staged_size = 0;
+}
+
+/* Writes or stages bytes that writer->offset counts already. */
+static void put(struct perfdata_writer *writer, const uint8_t *bytes, size_t size)
+{
+    if (writer->staged_size + size > STAGED_SIZE || size >= RUN_SIZE_DIRECT)
+        write_staged(writer);
+    if (size >= RUN_SIZE_DIRECT) {
+        if (!writer->err)
+            writer->err = io_write(writer->fd, bytes, size);
+    } else if (size) {
+        memcpy(writer->staged + writer->staged_size, bytes, size);
+        writer->staged_size += size;
+    }
+}
+
+static void end_run(struct perfdata_writer *writer)
+{
+    put(writer, writer->run, writer->run_size);
+    writer->run = NULL;
+    writer->run_size = 0;
+}
+
+static void before_reuse(void *context)
+{
+    end_run(context);
+}
+
+void writer_flush(struct perfdata_writer *writer)
+{
+    end_run(writer);
+    write_staged(writer);
+}
+
+void writer_append(struct perfdata_writer *writer, const void *bytes, size_t size)
+{
+    end_run(writer);
+    put(writer, bytes, size);
+    writer->offset += size;
+}
+
+void writer_append_input(struct perfdata_writer *writer, const struct section *section)
+{
+    uint64_t at = section->offset, left = section->size;
+
+    if (writer->err || !left)
+        return;
+    uint8_t *buffer = malloc(left < COPY_SIZE ? left : COPY_SIZE);
+    if (!buffer)
+        writer->err = -ENOMEM;
+    while (!writer->err && left) {
+        size_t size = left < COPY_SIZE ? left : COPY_SIZE;
+        ssize_t got = io_pread(writer->data->fd, buffer, size, at);
+        if (got < 0)
+            writer->err = (int)got;
+        else if ((size_t)got < size) /* it was there when the input was opened */
+            writer->err = -EBADMSG;
+        else
+            writer_append(writer, buffer, size);
+        at += size;
+        left -= size;
+    }
+    free(buffer);
+}
+
+int perfdata_writer_new(struct perfdata *data, int fd, struct perfdata_writer **out)
+{
+    struct perfdata_writer *writer = calloc(1, sizeof(*writer));
+
+    *out = NULL;
+    if (!writer)
+        return -ENOMEM;
+    writer->data = data;
+    writer->fd = fd;
+    writer->staged = malloc(STAGED_SIZE);
+    if (!writer->staged) {
+        perfdata_writer_free(writer);
+        return -ENOMEM;
+    }
+    /* All before the data stays where it is; the header gets its new numbers at the end. */
+    const struct section prefix = {0, data->data_section.offset};
+    writer_append_input(writer, &prefix);
+    if (writer->err) {
+        int err = writer->err;
+        perfdata_writer_free(writer);
+        return err;
+    }
+    data->watch = (struct buffer_watch){before_reuse, writer};
+    *out = writer;
+    return 0;
+}
+
+void perfdata_writer_free(struct perfdata_writer *writer)
+{
+    if (!writer)
+        return;
+    if (writer->data->watch.context == writer)
+        writer->data->watch = (struct buffer_watch){0};
+    free(writer->staged);
+    free(writer->moved);
+    free(writer->build_ids);
+    free(writer);
+}
+
+static int note_moved(struct perfdata_writer *writer, const struct perfdata_record *record)
+{
+    if (!array_reserve(&writer->moved, &writer->moved_capacity, writer->moved_count + 1))
+        return -ENOMEM;
+    writer->moved[writer->moved_count++] = (struct moved){record->offset, writer->offset};
+    return 0;
+}
+
+/* A feature record of the pipe form that says what the output is not. */
+static bool is_obsolete(const struct perfdata *data, const struct perfdata_record *record)
+{
+    if (record->type != PERFDATA_HEADER_FEATURE || record->size < RECORD_HEADER + 8)
+        return false;
+    uint64_t feature = bytes_u64(record->bytes + RECORD_HEADER, data->swapped);
+    return feature == PERFDATA_FEATURE_COMPRESSED || feature == PERFDATA_FEATURE_DIR_FORMAT;
+}
+
+int perfdata_keep(struct perfdata_writer *writer, const struct perfdata_record *record)
+{
+    if (record->type >= PERFDATA_HEADER_ATTR && is_obsolete(writer->data, record))
+        return writer->err;
+    if (record->type == PERFDATA_AUXTRACE && !writer->err)
+        writer->err = note_moved(writer, record);
+
+    if (!writer->run || record->bytes != writer->run + writer->run_size) {
+        end_run(writer);
+        writer->run = record->bytes;
+    }
+    writer->run_size += record->size;
+    writer->offset += record->size;
+    if (record->payload) {
+        const struct section payload = {record->offset + record->size, record->payload};
+        writer_append_input(writer, &payload);
+    }
+    return writer->err;
+}
+
+int perfdata_writer_finish(struct perfdata_writer *writer)
+{
+    if (!writer->data->pipe)
+        writer_finish_file_form(writer);
+    writer_flush(writer);
+    return writer->err;
+}
+
+uint64_t perfdata_writer_size(const struct perfdata_writer *writer)
+{
+    return writer->offset;
+}
