@@ -18,7 +18,8 @@ Difference = collections.namedtuple("Difference", "sample level theirs ours")
 
 
 class Comparison:
-    def __init__(self):
+    def __init__(self, perf):
+        self.perf = perf
         self.same = 0
         self.unnamed = 0
         self.only_ours = []
@@ -28,9 +29,9 @@ class Comparison:
         self.extra_samples = []
 
     def violations(self, exceptions):
-        """Differences that no exception covers; an exception takes (theirs, ours, sample)."""
-        return [d for d in self.only_theirs + self.other_name
-                if not any(covers(d.theirs, d.ours, d.sample) for covers in exceptions)]
+        """Differences that no exception covers; an exception takes (perf, difference)."""
+        return [difference for difference in self.only_theirs + self.other_name
+                if not any(covers(self.perf, difference) for covers in exceptions)]
 
 
 def by_key(samples):
@@ -44,8 +45,8 @@ def compare_chains(result, theirs, ours):
     for level in range(max(len(theirs.frames), len(ours.frames))):
         a = theirs.frames[level] if level < len(theirs.frames) else None
         b = ours.frames[level] if level < len(ours.frames) else None
-        a_named = a is not None and a.symbol != profiles.UNKNOWN
-        b_named = b is not None and b.symbol != profiles.UNKNOWN
+        a_named = a is not None and a.named
+        b_named = b is not None and b.named
         difference = Difference(theirs, level, a, b)
         if a_named and b_named:
             if a.symbol == b.symbol:
@@ -60,8 +61,8 @@ def compare_chains(result, theirs, ours):
             result.unnamed += 1
 
 
-def compare(their_samples, our_samples):
-    result = Comparison()
+def compare(perf, their_samples, our_samples):
+    result = Comparison(perf)
     theirs, ours = by_key(their_samples), by_key(our_samples)
     for key in theirs.keys() | ours.keys():
         result.missing_samples += theirs[key][len(ours[key]):]
@@ -72,30 +73,29 @@ def compare(their_samples, our_samples):
 
 
 def show_frame(frame):
-    return "(no frame)" if frame is None else "%s (%s)" % (frame.symbol, os.path.basename(frame.dso))
+    return "(no frame)" if frame is None else f"{frame.symbol} ({os.path.basename(frame.dso)})"
 
 
 def show(title, differences, examples):
-    print("  %-22s %d" % (title, len(differences)))
+    print(f"  {title:22} {len(differences)}")
     kinds = collections.Counter((show_frame(d.theirs), show_frame(d.ours)) for d in differences)
     for (theirs, ours), count in kinds.most_common(examples):
         first = next(d for d in differences
                      if (show_frame(d.theirs), show_frame(d.ours)) == (theirs, ours))
-        print("    %6d x  perf: %s  ours: %s  e.g. pid %d time %d level %d"
-              % (count, theirs, ours, first.sample.pid, first.sample.time, first.level))
+        print(f"    {count:6} x  perf: {theirs}  ours: {ours}  e.g. pid {first.sample.pid}"
+              f" time {first.sample.time} level {first.level}")
 
 
 def report(name, result, bad, examples):
     print(name)
-    print("  %-22s %d" % ("named the same", result.same))
-    print("  %-22s %d" % ("without a name in both", result.unnamed))
+    print(f"  {'named the same':22} {result.same}")
+    print(f"  {'without a name in both':22} {result.unnamed}")
     show("named only by us", result.only_ours, examples)
     show("named only by perf", result.only_theirs, examples)
     show("named differently", result.other_name, examples)
     if result.missing_samples or result.extra_samples:
-        print("  samples lost: %d, samples new: %d"
-              % (len(result.missing_samples), len(result.extra_samples)))
-    print("  %-22s %d" % ("violations", len(bad)))
+        print(f"  samples lost: {len(result.missing_samples)}, new: {len(result.extra_samples)}")
+    print(f"  {'violations':22} {len(bad)}")
     sys.stdout.flush()
 
 
@@ -103,21 +103,20 @@ def compare_recording(workshop, perfs, exceptions=(), examples=5):
     """Compares in each perf; returns whether all is well. perf may fail to inject: that is its own
     fault, and there is nothing to compare with then."""
     well = True
-    output, _ = workshop.inject()
     for perf in perfs:
-        name = "%s, %s" % (workshop.recording.folder, perf)
+        name = f"{workshop.recording.folder}, {perf}"
         try:
             theirs = perf.samples(*workshop.perf_inject(perf))
         except profiles.ToolFailed as failure:
-            print("%s: perf inject fails: %s" % (name, failure))
+            print(f"{name}: perf inject fails: {failure}")
             theirs = None
-        ours = perf.samples(output, workshop.cache())
+        ours = perf.samples(workshop.output, workshop.cache())
         if theirs is None:
             if not ours:
-                print("%s: no samples in our output" % name)
+                print(f"{name}: no samples in our output")
                 well = False
             continue
-        result = compare(theirs, ours)
+        result = compare(perf, theirs, ours)
         bad = result.violations(exceptions)
         report(name, result, bad, examples)
         if bad or result.missing_samples or result.extra_samples:

@@ -2,6 +2,7 @@
 """Recordings, what the two tools make of them, and what perf reads in the result."""
 
 import collections
+import functools
 import os
 import re
 import shlex
@@ -10,8 +11,22 @@ import subprocess
 import tempfile
 
 UNKNOWN = "[unknown]"
+USER_DSOS = ("[heap]", "[stack]", UNKNOWN)
 
-Frame = collections.namedtuple("Frame", "symbol dso")
+
+class Frame(collections.namedtuple("Frame", "symbol dso")):
+    __slots__ = ()
+
+    @property
+    def of_kernel(self):
+        """Kernel, its modules and vdso: their names depend on what the reader finds in its cache."""
+        return self.dso.startswith("[") and self.dso not in USER_DSOS
+
+    @property
+    def named(self):
+        return self.symbol != UNKNOWN and not self.of_kernel
+
+
 # `frames` from the leaf outwards; one frame for a sample without a call chain.
 Sample = collections.namedtuple("Sample", "event pid tid time frames")
 
@@ -25,15 +40,16 @@ def run(command, cwd=None, env=None, check=True):
     done = subprocess.run(command, cwd=cwd, env=env, stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
     if check and done.returncode != 0:
-        raise ToolFailed("%s: status %d\n%s" % (shlex.join(command), done.returncode,
-                                                done.stderr.decode(errors="replace")[-2000:]))
+        said = done.stderr.decode(errors="replace")[-2000:]
+        raise ToolFailed(f"{shlex.join(command)}: status {done.returncode}\n{said}")
     return done
 
 
 def home(directory):
     """An environment whose build-id cache lies in `directory`, so no run sees another's."""
     os.makedirs(directory, exist_ok=True)
-    return dict(os.environ, HOME=directory, XDG_CONFIG_HOME=directory)
+    tools = os.environ.get("DEBIAN_TOOL_DIR", os.path.expanduser("~/.cache/debian-tool"))
+    return dict(os.environ, HOME=directory, XDG_CONFIG_HOME=directory, DEBIAN_TOOL_DIR=tools)
 
 
 class Perf:
@@ -46,7 +62,7 @@ class Perf:
         self.major = int(self.version.split(".")[0])
 
     def __str__(self):
-        return "perf " + self.version
+        return f"perf {self.version}"
 
     def inject(self, data, output, home_dir):
         run(self.command + ["inject", "--jit", "-f", "-i", data, "-o", output], env=home(home_dir))
@@ -61,13 +77,6 @@ class Perf:
                                   "-F", "pid,tid,time,event,ip,sym,dso"]
         text = run(command, env=home(home_dir)).stdout.decode(errors="surrogateescape")
         return parse_samples(text)
-
-    def events(self, data, home_dir):
-        """Lines of all records but samples, as `perf script` shows them."""
-        command = self.command + ["script", "-f", "--ns", "--show-mmap-events", "--show-task-events",
-                                  "-i", data, "-F", "pid,tid,time,event"]
-        text = run(command, env=home(home_dir)).stdout.decode(errors="surrogateescape")
-        return [line for line in text.splitlines() if "PERF_RECORD_" in line]
 
 
 def perfs():
@@ -132,7 +141,7 @@ def redirect_markers(data, directory):
         path = target + content[match.end():end]
         room = end - match.start()
         if len(path) > room:
-            raise ToolFailed("%s is longer than %s" % (directory, match.group().decode()))
+            raise ToolFailed(f"{directory} is longer than {os.fsdecode(match.group())}")
         content[match.start():end] = path.ljust(room, b"\0")
     with open(data, "wb") as file:
         file.write(content)
@@ -181,24 +190,26 @@ class Workshop:
 
     def cache(self):
         self.caches += 1
-        return self.path("home%d" % self.caches)
+        return self.path(f"home{self.caches}")
 
     def perf_inject(self, perf):
         """perf's output and the home to read it with."""
         data = self.recording.copy(self.directory)
         redirect_markers(data, self.directory)
-        output, cache = self.path("perf-%s.data" % perf.version), self.cache()
+        output, cache = self.path(f"perf-{perf.version}.data"), self.cache()
         perf.inject(data, output, cache)
         return output, cache
 
-    def inject(self, *options):
-        """Our output, of the recording as it is, and what jitinject printed."""
+    @functools.cached_property
+    def output(self):
+        """What jitinject makes of the recording as it is."""
         folder = self.path("ours")
         data = self.recording.copy(folder)
         output = os.path.join(folder, "perf.jit.data")
-        done = run([self.jitinject, "-i", data, "-o", output, *options])
-        return output, done.stdout.decode() + done.stderr.decode()
+        print(run([self.jitinject, "-i", data, "-o", output]).stdout.decode(), end="")
+        return output
 
     def images(self):
         """Names of the .so files that jitinject made."""
-        return sorted(name for name in os.listdir(self.path("ours")) if name.endswith(".so"))
+        folder = os.path.dirname(self.output)
+        return sorted(name for name in os.listdir(folder) if name.endswith(".so"))

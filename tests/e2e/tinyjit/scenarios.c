@@ -2,98 +2,23 @@
 #include "scenarios.h"
 
 #include "code.h"
+#include "text.h"
 
-#include <dlfcn.h>
 #include <err.h>
-#include <fcntl.h>
-#include <link.h>
 #include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-#define PAGE       ((size_t)4096)
 #define LENGTH(of) (sizeof(of) / sizeof((of)[0]))
-
-/* --- what the scenarios are made of --- */
-
-static uint64_t cpu_ms(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (uint64_t)now.tv_sec * 1000u + (uint64_t)now.tv_nsec / 1000000u;
-}
-
-/* Runs the code at `entry` until the thread has spent `ms` in it. */
-static void burn(const uint8_t *entry, unsigned ms)
-{
-    const uint64_t end = cpu_ms() + ms;
-    burner *run;
-
-    memcpy(&run, &entry, sizeof(run));
-    while (cpu_ms() < end)
-        run(20000);
-}
-
-static uint8_t *map(void *addr, size_t size, int prot, int flags, int fd, off_t offset)
-{
-    uint8_t *at = mmap(addr, size, prot, flags, fd, offset);
-
-    if (at == MAP_FAILED)
-        err(1, "mmap");
-    return at;
-}
-
-static uint8_t *heap_new(size_t size)
-{
-    return map(NULL, size, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-}
-
-static void protect(uint8_t *at, size_t size, int prot)
-{
-    if (mprotect(at, size, prot) != 0)
-        err(1, "mprotect");
-}
-
-static void log_code(struct jit *jit, const uint8_t *at, size_t size, const char *name)
-{
-    dump_load(&jit->dump, &(struct dump_code){.name = name,
-                                              .bytes = at,
-                                              .addr = (uintptr_t)at,
-                                              .size = size,
-                                              .index = jit->next_index++});
-}
-
-/* Makes a function at `at`, logs it and runs it. */
-static void run_new(struct jit *jit, uint8_t *at, const char *name, unsigned ms)
-{
-    code_burner(at, (uint32_t)jit->next_index);
-    log_code(jit, at, CODE_BURNER_SIZE, name);
-    burn(at, ms);
-}
-
-/* Runs `count` functions named PREFIX0 ..., each `stride` bytes behind the other. */
-static void run_many(struct jit *jit, uint8_t *heap, size_t stride, const char *prefix,
-                     unsigned count, unsigned ms)
-{
-    char name[128];
-
-    for (unsigned i = 0; i < count; i++) {
-        snprintf(name, sizeof(name), "%s%u", prefix, i);
-        run_new(jit, heap + i * stride, name, ms);
-    }
-}
 
 /* --- code at its own address for good --- */
 
 static void run_plain(struct jit *jit)
 {
-    run_many(jit, heap_new(PAGE), CODE_BURNER_SIZE, "plain", 20, 60);
+    jit_run_many(jit, jit_heap(PAGE), CODE_BURNER_SIZE, "plain", 20, 60);
 }
 
 static void run_far(struct jit *jit)
@@ -102,29 +27,30 @@ static void run_far(struct jit *jit)
     char name[64];
 
     for (unsigned i = 0; i < LENGTH(bases); i++) {
-        uint8_t *heap = map((void *)(uintptr_t)bases[i], PAGE, PROT_READ | PROT_WRITE | PROT_EXEC,
-                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+        uint8_t *heap =
+            jit_map((void *)(uintptr_t)bases[i], PAGE, PROT_READ | PROT_WRITE | PROT_EXEC,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
 
         snprintf(name, sizeof(name), "far%u_", i);
-        run_many(jit, heap, 64, name, 2, 200);
+        jit_run_many(jit, heap, 64, name, 2, 200);
     }
 }
 
 static void run_unlogged(struct jit *jit)
 {
-    uint8_t *heap = heap_new(PAGE);
+    uint8_t *heap = jit_heap(PAGE);
     uint8_t *secret = heap + CODE_BURNER_SIZE;
 
     code_burner(secret, 0xffffffff);
-    run_new(jit, heap, "before", 300);
-    run_new(jit, heap + (ptrdiff_t)2 * CODE_BURNER_SIZE, "after", 300);
-    burn(secret, 600);
+    jit_run(jit, heap, "before", 300);
+    jit_run(jit, heap + (ptrdiff_t)2 * CODE_BURNER_SIZE, "after", 300);
+    jit_burn(secret, 600);
 }
 
 /* The LOAD comes when the function has run for some time. */
 static void run_late(struct jit *jit)
 {
-    uint8_t *heap = heap_new(PAGE);
+    uint8_t *heap = jit_heap(PAGE);
     char name[64];
 
     for (unsigned i = 0; i < 20; i++) {
@@ -132,9 +58,9 @@ static void run_late(struct jit *jit)
 
         snprintf(name, sizeof(name), "late%u", i);
         code_burner(at, i);
-        burn(at, 10);
-        log_code(jit, at, CODE_BURNER_SIZE, name);
-        burn(at, 40);
+        jit_burn(at, 10);
+        jit_log(jit, at, CODE_BURNER_SIZE, name);
+        jit_burn(at, 40);
     }
 }
 
@@ -142,7 +68,7 @@ static void run_late(struct jit *jit)
 
 static void run_generations(struct jit *jit, unsigned count, unsigned ms)
 {
-    run_many(jit, heap_new(PAGE), 0, "gen", count, ms);
+    jit_run_many(jit, jit_heap(PAGE), 0, "gen", count, ms);
 }
 
 static void run_reuse(struct jit *jit)
@@ -159,7 +85,7 @@ static void run_churn(struct jit *jit)
 static void run_outoforder(struct jit *jit)
 {
     static const unsigned order[] = {3, 1, 4, 0, 2};
-    uint8_t *at = heap_new(PAGE);
+    uint8_t *at = jit_heap(PAGE);
     uint8_t bytes[LENGTH(order)][CODE_BURNER_SIZE];
     char names[LENGTH(order)][16];
     struct dump_code codes[LENGTH(order)];
@@ -174,7 +100,7 @@ static void run_outoforder(struct jit *jit)
                                       .size = CODE_BURNER_SIZE,
                                       .index = i,
                                       .time = dump_now()};
-        burn(at, 200);
+        jit_burn(at, 200);
     }
     for (unsigned i = 0; i < LENGTH(order); i++)
         dump_load(&jit->dump, &codes[order[i]]);
@@ -183,7 +109,7 @@ static void run_outoforder(struct jit *jit)
 /* A new function over the middle of an old one, whose ends still run. */
 static void run_overlap(struct jit *jit)
 {
-    uint8_t *old = heap_new(PAGE);
+    uint8_t *old = jit_heap(PAGE);
     uint8_t *middle = old + 64, *tail = old + 128;
     const size_t size = 128 + CODE_BURNER_SIZE;
 
@@ -191,24 +117,24 @@ static void run_overlap(struct jit *jit)
     code_burner(old, 1);
     code_burner(middle, 2);
     code_burner(tail, 3);
-    log_code(jit, old, size, "old");
-    burn(old, 150);
-    burn(middle, 150);
-    run_new(jit, middle, "new", 300);
-    burn(old, 300);
-    burn(tail, 300);
-    burn(middle, 300);
+    jit_log(jit, old, size, "old");
+    jit_burn(old, 150);
+    jit_burn(middle, 150);
+    jit_run(jit, middle, "new", 300);
+    jit_burn(old, 300);
+    jit_burn(tail, 300);
+    jit_burn(middle, 300);
 }
 
 /* The same code logged time after time. */
 static void run_same(struct jit *jit)
 {
-    uint8_t *at = heap_new(PAGE);
+    uint8_t *at = jit_heap(PAGE);
 
     code_burner(at, 7);
     for (unsigned i = 0; i < 20; i++) {
-        log_code(jit, at, CODE_BURNER_SIZE, "same");
-        burn(at, 50);
+        jit_log(jit, at, CODE_BURNER_SIZE, "same");
+        jit_burn(at, 50);
     }
 }
 
@@ -221,21 +147,21 @@ static void move(struct jit *jit, uint8_t *from, uint8_t *to, uint64_t index)
 /* Code that moves, and moves on; its indices differ in their upper halves only. */
 static void run_move(struct jit *jit)
 {
-    uint8_t *heap = heap_new(3 * PAGE);
+    uint8_t *heap = jit_heap(3 * PAGE);
     uint8_t *high = heap, *low = heap + 32;
     const uint64_t low_index = 1, high_index = low_index + (UINT64_C(1) << 32);
 
     jit->next_index = high_index;
-    run_new(jit, high, "high", 150);
+    jit_run(jit, high, "high", 150);
     jit->next_index = low_index;
-    run_new(jit, low, "low", 150);
+    jit_run(jit, low, "low", 150);
     for (size_t page = PAGE; page <= 2 * PAGE; page += PAGE) {
         move(jit, high + page - PAGE, high + page, high_index);
-        burn(high + page, 150);
+        jit_burn(high + page, 150);
         move(jit, low + page - PAGE, low + page, low_index);
-        burn(low + page, 150);
+        jit_burn(low + page, 150);
     }
-    run_new(jit, heap, "next", 300);
+    jit_run(jit, heap, "next", 300);
 }
 
 /* --- mappings of others --- */
@@ -244,23 +170,23 @@ static void run_move(struct jit *jit)
 static void run_mprotect(struct jit *jit)
 {
     const size_t size = 4 * PAGE;
-    uint8_t *heap = map(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    uint8_t *heap = jit_map(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     char name[64];
 
     for (unsigned i = 0; i < 20; i++) {
         uint8_t *page = heap + (i % 4) * PAGE;
 
-        protect(i % 2 ? heap : page, i % 2 ? size : PAGE, PROT_READ | PROT_WRITE);
+        jit_protect(i % 2 ? heap : page, i % 2 ? size : PAGE, PROT_READ | PROT_WRITE);
         code_burner(page + (size_t)(i / 4) * CODE_BURNER_SIZE, i);
-        protect(i % 2 ? heap : page, i % 2 ? size : PAGE, PROT_READ | PROT_EXEC);
+        jit_protect(i % 2 ? heap : page, i % 2 ? size : PAGE, PROT_READ | PROT_EXEC);
         snprintf(name, sizeof(name), "mprotect%u", i);
-        log_code(jit, page + (size_t)(i / 4) * CODE_BURNER_SIZE, CODE_BURNER_SIZE, name);
+        jit_log(jit, page + (size_t)(i / 4) * CODE_BURNER_SIZE, CODE_BURNER_SIZE, name);
     }
     for (unsigned i = 0; i < 20; i++) {
-        burn(heap + (i % 4) * PAGE + (size_t)(i / 4) * CODE_BURNER_SIZE, 60);
+        jit_burn(heap + (i % 4) * PAGE + (size_t)(i / 4) * CODE_BURNER_SIZE, 60);
         for (unsigned page = 0; page < 4; page++) {
-            protect(heap + page * PAGE, PAGE, PROT_READ | PROT_WRITE);
-            protect(heap + page * PAGE, PAGE, PROT_READ | PROT_EXEC);
+            jit_protect(heap + page * PAGE, PAGE, PROT_READ | PROT_WRITE);
+            jit_protect(heap + page * PAGE, PAGE, PROT_READ | PROT_EXEC);
         }
     }
 }
@@ -274,93 +200,83 @@ static void run_memfd(struct jit *jit)
 
     if (fd < 0 || ftruncate(fd, (off_t)PAGE) != 0)
         err(1, "memfd");
-    writable = map(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    code = map(NULL, PAGE, PROT_READ | PROT_EXEC, MAP_SHARED, fd, 0);
+    writable = jit_map(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    code = jit_map(NULL, PAGE, PROT_READ | PROT_EXEC, MAP_SHARED, fd, 0);
     for (unsigned i = 0; i < 10; i++) {
         const size_t offset = (size_t)i * CODE_BURNER_SIZE;
 
         code_burner(writable + offset, i);
         snprintf(name, sizeof(name), "memfd%u", i);
-        log_code(jit, code + offset, CODE_BURNER_SIZE, name);
-        map(code, PAGE, PROT_READ | PROT_EXEC, MAP_SHARED | MAP_FIXED, fd, 0);
-        burn(code + offset, 60);
-        burn(code, 60);
+        jit_log(jit, code + offset, CODE_BURNER_SIZE, name);
+        jit_map(code, PAGE, PROT_READ | PROT_EXEC, MAP_SHARED | MAP_FIXED, fd, 0);
+        jit_burn(code + offset, 60);
+        jit_burn(code, 60);
     }
     close(fd);
-}
-
-struct text {
-    uint64_t base; /* where the object is */
-    uint64_t vaddr, offset, size;
-};
-
-static int find_text(struct dl_phdr_info *info, size_t size, void *context)
-{
-    struct text *text = context;
-
-    (void)size;
-    if (info->dlpi_addr != text->base)
-        return 0;
-    for (unsigned i = 0; i < info->dlpi_phnum; i++) {
-        const ElfW(Phdr) *phdr = &info->dlpi_phdr[i];
-
-        if (phdr->p_type == PT_LOAD && phdr->p_flags & PF_X) {
-            text->vaddr = phdr->p_vaddr & ~(PAGE - 1);
-            text->offset = phdr->p_offset & ~(PAGE - 1);
-            text->size = phdr->p_filesz + phdr->p_vaddr % PAGE;
-        }
-    }
-    return 1;
 }
 
 /* A file is mapped over JIT code and runs there; in the end the place holds JIT code again. */
 static void run_filemap(struct jit *jit)
 {
-    const int fd = jit->overlay ? open(jit->overlay, O_RDONLY | O_CLOEXEC) : -1;
-    void *object = jit->overlay ? dlopen(jit->overlay, RTLD_NOW) : NULL;
-    const uint8_t *function = object ? dlsym(object, "overlay_burn") : NULL;
-    const struct link_map *link = object;
-    struct text text = {0};
-    uint8_t *heap;
+    struct text text;
+    uint8_t *heap, *function, *beside;
 
-    if (fd < 0 || !function)
-        errx(1, "filemap needs a shared object with overlay_burn");
-    text.base = link->l_addr;
-    dl_iterate_phdr(find_text, &text);
-    heap = heap_new(text.size + PAGE);
-    /* Where the function of the file will be, so that its symbol and the old one collide. */
-    run_new(jit, heap + (function - (const uint8_t *)text.base) - text.vaddr, "under", 300);
-    run_new(jit, heap + text.size + PAGE - 64, "beside", 150);
-    map(heap, text.size, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED, fd, (off_t)text.offset);
-    burn(heap + (function - (const uint8_t *)text.base) - text.vaddr, 300);
-    burn(heap + text.size + PAGE - 64, 150);
-    map(heap, text.size, PROT_READ | PROT_WRITE | PROT_EXEC,
-        MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
-    run_new(jit, heap + (function - (const uint8_t *)text.base) - text.vaddr, "over", 300);
-    close(fd);
+    text_open(&text, jit->overlay);
+    heap = jit_heap(text.size + PAGE);
+    function = heap + text.function;
+    beside = heap + text.size + PAGE - 64;
+    jit_run(jit, function, "under", 300);
+    jit_run(jit, beside, "beside", 150);
+    text_map(&text, heap);
+    jit_burn(function, 300);
+    jit_burn(beside, 150);
+    jit_map(heap, text.size, PROT_READ | PROT_WRITE | PROT_EXEC,
+            MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    jit_run(jit, function, "over", 300);
+}
+
+/*
+ * JIT code in two pages with code of a file all around: whatever a reader puts at either side of
+ * JIT code hides that.
+ */
+static void run_neighbour(struct jit *jit)
+{
+    struct text text;
+    const size_t gap = 32 * PAGE;
+    uint8_t *area = jit_heap(4 * gap);
+
+    text_open(&text, jit->overlay);
+    for (size_t at = 0; at < 4 * gap; at += PAGE)
+        if (at != gap && at != 3 * gap)
+            text_map(&text, area + at);
+    jit_run(jit, area + gap, "first", 300);
+    jit_run(jit, area + 3 * gap, "second", 300);
+    for (size_t at = 0; at < 4 * gap; at += PAGE)
+        if (at != gap && at != 3 * gap)
+            jit_burn(area + at + text.function, 5);
 }
 
 /* --- processes and threads --- */
 
 static void run_forked(struct jit *jit, int own_dump)
 {
-    uint8_t *heap = heap_new(PAGE);
+    uint8_t *heap = jit_heap(PAGE);
     uint8_t *next = heap + CODE_BURNER_SIZE;
     pid_t child;
 
-    run_new(jit, heap, "inherited", 200);
+    jit_run(jit, heap, "inherited", 200);
     child = fork();
     if (child < 0)
         err(1, "fork");
     if (child == 0) {
         if (own_dump)
             dump_open(&jit->dump, jit->dir);
-        burn(heap, 200);
-        run_new(jit, next, "of_child", 200);
+        jit_burn(heap, 200);
+        jit_run(jit, next, "of_child", 200);
         _exit(0);
     }
-    burn(heap, 200);
-    run_new(jit, next, "of_parent", 400);
+    jit_burn(heap, 200);
+    jit_run(jit, next, "of_parent", 400);
     if (waitpid(child, NULL, 0) != child)
         err(1, "waitpid");
 }
@@ -386,14 +302,14 @@ static void *run_worker(void *context)
 {
     struct worker *worker = context;
 
-    run_many(&worker->jit, worker->heap, CODE_BURNER_SIZE, worker->prefix, 3, 100);
+    jit_run_many(&worker->jit, worker->heap, CODE_BURNER_SIZE, worker->prefix, 3, 100);
     return NULL;
 }
 
 static void run_threads(struct jit *jit)
 {
     struct worker workers[4];
-    uint8_t *heap = heap_new(PAGE);
+    uint8_t *heap = jit_heap(PAGE);
 
     for (unsigned i = 0; i < LENGTH(workers); i++) {
         workers[i].jit = *jit;
@@ -413,7 +329,7 @@ static void run_threads(struct jit *jit)
 static void run_frameless(struct jit *jit, int tables_mapped)
 {
     const size_t stride = tables_mapped ? 32 + CODE_TABLES_SIZE : 32;
-    uint8_t *heap = heap_new(PAGE);
+    uint8_t *heap = jit_heap(PAGE);
     uint8_t tables[CODE_TABLES_SIZE];
     const uint8_t *callee = NULL;
     char name[64];
@@ -427,10 +343,10 @@ static void run_frameless(struct jit *jit, int tables_mapped)
             memcpy(at + 32, tables, sizeof(tables));
         dump_unwinding(&jit->dump, tables, sizeof(tables), CODE_TABLES_HEADER_SIZE, tables_mapped);
         snprintf(name, sizeof(name), "inner%u", i);
-        log_code(jit, at, CODE_FRAMELESS_SIZE, name);
+        jit_log(jit, at, CODE_FRAMELESS_SIZE, name);
         callee = at;
     }
-    burn(callee, 300);
+    jit_burn(callee, 300);
 }
 
 static void run_nofp(struct jit *jit)
@@ -446,7 +362,7 @@ static void run_nofp_mapped(struct jit *jit)
 /* Lines 11, 12 and 13 of function 0, 21 ... of function 1; `bias` is added to their addresses. */
 static void run_lines(struct jit *jit, unsigned bias)
 {
-    uint8_t *heap = heap_new(PAGE);
+    uint8_t *heap = jit_heap(PAGE);
     char name[64];
 
     for (unsigned i = 0; i < 5; i++) {
@@ -459,8 +375,8 @@ static void run_lines(struct jit *jit, unsigned bias)
                 (struct dump_line){(uintptr_t)at + code_lines_offsets[k] + bias, 10 * i + 11 + k};
         dump_debug(&jit->dump, (uintptr_t)at, "/src/tiny.script", lines, LENGTH(lines));
         snprintf(name, sizeof(name), "lines%u", i);
-        log_code(jit, at, CODE_LINES_SIZE, name);
-        burn(at, 240);
+        jit_log(jit, at, CODE_LINES_SIZE, name);
+        jit_burn(at, 240);
     }
 }
 
@@ -488,6 +404,7 @@ const struct scenario scenarios[] = {
     {"mprotect", "the code's pages change their protection all the time", run_mprotect},
     {"memfd", "two views of one memory, one mapped anew for each function", run_memfd},
     {"filemap", "a file mapped over JIT code", run_filemap},
+    {"neighbour", "JIT code between pages of a file", run_neighbour},
     {"fork", "a child that goes on with its parent's dump", run_fork},
     {"fork-own", "a child with a dump of its own", run_fork_own},
     {"threads", "4 threads, one dump", run_threads},

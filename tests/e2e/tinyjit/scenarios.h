@@ -3,14 +3,7 @@
 #ifndef TINYJIT_SCENARIOS_H
 #define TINYJIT_SCENARIOS_H
 
-#include "dump.h"
-
-struct jit {
-    struct dump dump;
-    const char *dir;     /* where dumps go */
-    const char *overlay; /* a shared object, for filemap */
-    uint64_t next_index;
-};
+#include "jit.h"
 
 struct scenario {
     const char *name;

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: MIT
+"""Records programs with perf, and judges what jitinject makes of the recordings."""
+
+import collections
+import functools
+import os
+import shutil
+import sys
+import tempfile
+
+import compare
+import profiles
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+import perfread  # noqa: E402
+
+SKIPPED = 77
+
+
+def skip(reason):
+    print(f"skip: {reason}")
+    sys.exit(SKIPPED)
+
+
+def need(program):
+    """The path of a program, without which there is no test."""
+    path = shutil.which(program)
+    if not path:
+        skip(f"{program} is not installed")
+    return path
+
+
+@functools.cache
+def need_recorder():
+    """The perf of the machine, if it can record here."""
+    perf = need("perf")
+    with tempfile.TemporaryDirectory() as folder:
+        done = profiles.run([perf, "record", "-q", "-k", "mono", "-g", "-o", f"{folder}/perf.data",
+                             "true"], check=False)
+    if done.returncode != 0:
+        reason = done.stderr.decode(errors="replace").strip().splitlines() or ["no reason given"]
+        skip(f"perf cannot record here: {reason[0]}")
+    return perf
+
+
+def record(folder, command, options=("-g",), env=None):
+    """Records `command`, run in `folder`, which has to leave its dumps there."""
+    perf = need_recorder()
+    options = ["-N", "-q", "-k", "mono", "-e", "cpu-clock", "-F", "999", *options]
+    profiles.run([perf, "record", *options, "-o", "perf.data", "--", *command], cwd=folder,
+                 env=dict(os.environ, **(env or {})))
+    return profiles.Recording(folder)
+
+
+class Outcome:
+    """What a perf reads in our output, for the truths that a test knows of its recording."""
+
+    def __init__(self, perf, workshop):
+        self.perf = perf
+        self.home = workshop.cache()
+        self.output = workshop.output
+        self.samples = perf.samples(self.output, self.home)
+        self.images = workshop.images()
+        self.mappings = our_mappings(self.output)
+        self.faults = []
+
+    def expect(self, is_so, fault):
+        if not is_so:
+            self.faults.append(fault)
+
+    def leaves(self, pid=None):
+        """How many samples ended in which symbol of user space."""
+        return collections.Counter(
+            sample.frames[0].symbol for sample in self.samples
+            if sample.frames and not sample.frames[0].of_kernel and pid in (None, sample.pid))
+
+    def expect_shares(self, weights, pid=None, tolerance=0.3, unknown=0.02):
+        """The symbols have shares as their weights, and few other samples are without a name."""
+        found = self.leaves(pid)
+        total = sum(found[name] for name in weights)
+        self.expect(total > 100, f"only {total} samples in {list(weights)}")
+        for name, weight in weights.items():
+            share, wanted = found[name] / max(total, 1), weight / sum(weights.values())
+            self.expect(abs(share - wanted) <= tolerance * wanted,
+                        f"{name}: {share:.1%} of the samples, expected {wanted:.1%}")
+        if profiles.UNKNOWN not in weights:
+            self.expect(found[profiles.UNKNOWN] <= unknown * total,
+                        f"{found[profiles.UNKNOWN]} samples without a name, {total} with one")
+
+    def expect_none(self, names, pid=None):
+        found = self.leaves(pid)
+        wrong = {name: found[name] for name in names if found[name]}
+        self.expect(not wrong, f"samples of pid {pid} that cannot be: {wrong}")
+
+    def expect_files(self, images, mappings):
+        """So many .so files, and at most so many mapping events that name code in them."""
+        self.expect(len(self.images) == images, f"{self.images}: expected {images}")
+        self.expect(len(self.mappings) <= mappings,
+                    f"{len(self.mappings)} mapping events, expected at most {mappings}:\n    "
+                    + "\n    ".join(map(str, self.mappings[:5])))
+
+
+def our_mappings(output):
+    """The mapping events of our .so files, but for those of their first pages, without code."""
+    with open(output, "rb") as file:
+        records = perfread.PerfFile(file.read()).of_type("MMAP", "MMAP2")
+    return [record for record in records
+            if "jitted-" in os.path.basename(record.filename) and record.pgoff != 0]
+
+
+def judge(recording, truths, exceptions=()):
+    """Compares with perf inject, and asks `truths` of each perf's Outcome. Whether all is well."""
+    with profiles.Workshop(recording, os.environ["JITINJECT"]) as workshop:
+        well = compare.compare_recording(workshop, profiles.perfs(), exceptions)
+        for perf in profiles.perfs():
+            outcome = Outcome(perf, workshop)
+            truths(outcome)
+            for fault in outcome.faults:
+                print(f"{perf}: {fault}")
+                well = False
+    return well

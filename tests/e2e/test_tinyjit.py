@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Records a scenario of tinyjit and checks the shares of its functions, which are known."""
+
+import collections
+import os
+import re
+import sys
+import tempfile
+
+import profiles
+import recording
+
+DWARF = ("--call-graph", "dwarf,1024")
+
+
+def equal(prefix, count):
+    return {f"{prefix}{number}": 1 for number in range(count)}
+
+
+def simple(weights, images=1, mappings=1):
+    """A truth of one process: shares, the number of .so files and of mapping events."""
+    def check(outcome):
+        outcome.expect_shares(weights)
+        outcome.expect_files(images, mappings)
+    return check
+
+
+def of_fork(outcome):
+    pids = collections.Counter(sample.pid for sample in outcome.samples)
+    outcome.expect(len(pids) == 2, f"expected two processes: {pids}")
+    parent, child = sorted(pids)
+    outcome.expect_shares({"inherited": 1, "of_parent": 1}, parent)
+    outcome.expect_shares({"inherited": 1, "of_child": 1}, child)
+    outcome.expect_none(["of_child"], parent)
+    outcome.expect_none(["of_parent"], child)
+
+
+def of_frameless(outcome):
+    inside = [sample for sample in outcome.samples
+              if sample.frames and sample.frames[0].symbol == "inner4"]
+    outcome.expect(len(inside) > 100, f"only {len(inside)} samples in inner4")
+    chain = [f"inner{number}" for number in range(4, -1, -1)]
+    whole = [sample for sample in inside
+             if [frame.symbol for frame in sample.frames[:5]] == chain
+             and "main" in [frame.symbol for frame in sample.frames[5:]]]
+    outcome.expect(len(whole) >= 0.95 * len(inside),
+                   f"{len(whole)} of {len(inside)} stacks lead through all five to main")
+    outcome.expect_files(1, 1)
+
+
+def of_lines(outcome):
+    """Lines 11, 12 and 13 of a function take 1, 2 and 3 sixths of its time, and so on by tens."""
+    outcome.expect_shares(equal("lines", 5))
+    text = outcome.perf.script(outcome.output, outcome.home, "ip,sym,srcline")
+    found = collections.Counter(map(int, re.findall(r"tiny\.script:(\d+)", text)))
+    total = sum(found.values())
+    outcome.expect(total > 500, f"only {total} samples with a line: {found}")
+    for line in (10 * function + place for function in range(1, 6) for place in (1, 2, 3)):
+        share, wanted = found[line] / max(total, 1), line % 10 / 30
+        outcome.expect(total == 0 or abs(share - wanted) <= 0.3 * wanted,
+                       f"line {line}: {share:.1%} of the samples, expected {wanted:.1%}")
+
+
+def child_in_parent(perf, difference):
+    """perf 7 gives all code of a dump to the process that mapped it, so a child's functions turn up
+    in its parent."""
+    return (perf.major >= 7 and difference.theirs.symbol == "of_child"
+            and difference.ours.symbol == "of_parent")
+
+
+Scenario = collections.namedtuple("Scenario", "truths options exceptions", defaults=[("-g",), ()])
+
+SCENARIOS = {
+    "plain": Scenario(simple(equal("plain", 20))),
+    "far": Scenario(simple({f"far{area}_{n}": 1 for area in range(3) for n in range(2)}, 3, 3)),
+    "unlogged": Scenario(simple({"before": 1, "after": 1, profiles.UNKNOWN: 2})),
+    "late": Scenario(simple(equal("late", 20))),
+    "reuse": Scenario(simple(equal("gen", 5), 5, 5)),
+    "churn": Scenario(simple(equal("gen", 30), 9, 30)),
+    "outoforder": Scenario(simple(equal("gen", 5), 5, 5)),
+    "overlap": Scenario(simple({"old": 900, "new": 600}, 2, 2)),
+    "same": Scenario(lambda outcome: (outcome.expect(outcome.leaves()["same"] > 500, "too few"),
+                                      outcome.expect_files(1, 1))),
+    "move": Scenario(simple({"high": 3, "low": 3, "next": 2}, 2, 4)),
+    "mprotect": Scenario(simple(equal("mprotect", 20))),
+    "memfd": Scenario(simple({"memfd0": 11, **{f"memfd{n}": 1 for n in range(1, 10)}})),
+    "filemap": Scenario(simple({"under": 1, "beside": 1, "overlay_burn": 1, "over": 1}, 2, 4)),
+    "neighbour": Scenario(simple({"first": 300, "second": 300, "overlay_burn": 5 * 126}, 1, 2)),
+    "fork": Scenario(of_fork, exceptions=[child_in_parent]),
+    "fork-own": Scenario(of_fork),
+    "threads": Scenario(simple({f"thread{t}_{n}": 1 for t in range(4) for n in range(3)})),
+    "nofp": Scenario(of_frameless, DWARF),
+    "nofp-mapped": Scenario(of_frameless, DWARF),
+    "debug": Scenario(of_lines, ()),
+    "debug-biased": Scenario(of_lines, ()),
+}
+
+
+def main(name):
+    scenario = SCENARIOS[name]
+    with tempfile.TemporaryDirectory(prefix="tinyjit-") as folder:
+        command = [os.environ["TINYJIT"], name, folder, os.environ["OVERLAY"]]
+        made = recording.record(folder, command, scenario.options)
+        return 0 if recording.judge(made, scenario.truths, scenario.exceptions) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))
