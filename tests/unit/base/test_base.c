@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+#include "jitinject/array.h"
+#include "jitinject/bytes.h"
+#include "jitinject/diag.h"
+#include "jitinject/io.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static void integers_of_both_byte_orders(void **state)
+{
+    const uint8_t bytes[] = {0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88, 0x99};
+    const bool host_is_big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+    uint8_t out[8];
+
+    (void)state;
+    assert_int_equal(bytes_u16(bytes, !host_is_big), 0x1122);
+    assert_int_equal(bytes_u16(bytes, host_is_big), 0x2211);
+    assert_int_equal(bytes_u32(bytes + 1, !host_is_big), 0x22334455);
+    assert_true(bytes_u64(bytes + 1, !host_is_big) == UINT64_C(0x2233445566778899));
+    bytes_put_u64(out, UINT64_C(0x1122334455667788), !host_is_big);
+    assert_memory_equal(out, bytes, 8);
+    assert_int_equal(bytes_align_up(17, 16), 32);
+    assert_int_equal(bytes_align_up(16, 16), 16);
+    assert_int_equal(bytes_align_down(31, 16), 16);
+}
+
+static void arrays_grow_and_refuse(void **state)
+{
+    uint64_t *items = NULL;
+    size_t capacity = 0;
+
+    (void)state;
+    for (size_t i = 0; i < 1000; i++) {
+        assert_true(array_reserve(&items, &capacity, i + 1));
+        items[i] = i;
+    }
+    for (size_t i = 0; i < 1000; i++)
+        assert_int_equal(items[i], i);
+    const size_t before = capacity;
+    assert_false(array_reserve(&items, &capacity, SIZE_MAX / 4));
+    assert_int_equal(capacity, before);
+    free(items);
+}
+
+static void keep_report(void *context, const struct diag_report *report)
+{
+    char *text = context;
+
+    assert_int_equal(report->severity, DIAG_WARNING);
+    assert_string_equal(report->path, "file");
+    assert_int_equal(report->offset, 12);
+    strcpy(text, report->text);
+}
+
+static void reports_reach_the_sink(void **state)
+{
+    char text[64] = "";
+    const struct diag diag = {.report = keep_report, .context = text};
+
+    (void)state;
+    diag_report(&diag, DIAG_WARNING, "file", 12, "%d of %s", 3, "them");
+    assert_string_equal(text, "3 of them");
+    diag_report(NULL, DIAG_ERROR, "file", 12, "to nobody");
+}
+
+static void reads_end_with_the_file(void **state)
+{
+    char bytes[16];
+    const int fd = io_spool_file();
+
+    (void)state;
+    assert_true(fd >= 0);
+    assert_int_equal(io_pwrite(fd, "0123456789", 10, 5), 0);
+    assert_int_equal(io_pread(fd, bytes, 16, 10), 5);
+    assert_memory_equal(bytes, "56789", 5);
+    assert_int_equal(io_pread(fd, bytes, 16, 100), 0);
+    close(fd);
+    assert_true(io_pread(fd, bytes, 1, 0) < 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(integers_of_both_byte_orders),
+        cmocka_unit_test(arrays_grow_and_refuse),
+        cmocka_unit_test(reports_reach_the_sink),
+        cmocka_unit_test(reads_end_with_the_file),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
