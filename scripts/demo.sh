@@ -5,6 +5,7 @@
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 cd "$root"
+# shellcheck source=scripts/lib.sh
 . scripts/lib.sh
 
 say() {
@@ -66,7 +67,7 @@ if [ "$have_perf" ]; then
 fi
 
 say "Injecting"
-show jitinject -v -i perf.data -o perf.jit.data
+show jitinject -i perf.data -o perf.jit.data
 echo "written:"
 ls -sh1 -- perf.jit.data *.so
 

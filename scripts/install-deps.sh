@@ -4,6 +4,7 @@
 #   scripts/install-deps.sh demo    to build jitinject and show it on a recorded profile
 #   scripts/install-deps.sh test    that, and all that the tests use
 set -eu
+# shellcheck source=scripts/lib.sh
 . "$(dirname "$0")/lib.sh"
 
 level=${1:-}
@@ -35,7 +36,8 @@ want() {
 }
 
 collect_build_needs() {
-    have_command gcc && [ -e /usr/include/stdio.h ] || need gcc libc6-dev
+    have_command gcc || need gcc
+    [ -e /usr/include/stdio.h ] || need libc6-dev
     have_command meson || need meson
     have_command ninja || need ninja-build
     have_command pkg-config || need pkg-config

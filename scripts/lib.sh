@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# shellcheck shell=sh
 # Sourced by the scripts beside it.
 
 # Prints the path of a perf that works. On Ubuntu the one on PATH is a wrapper that looks for the

@@ -5,6 +5,7 @@
 set -u
 root=$(cd "$(dirname "$0")/.." && pwd)
 cd "$root" || exit 1
+# shellcheck source=scripts/lib.sh
 . scripts/lib.sh
 
 passed=0 failed=0 skipped=0
