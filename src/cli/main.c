@@ -2,8 +2,10 @@
 #include "options.h"
 #include "report.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 
 #define EXIT_USAGE 2
@@ -19,6 +21,15 @@ static void allow_many_files(void)
     }
 }
 
+/* What was printed may have been lost, which nobody would see. */
+static int flush_output(void)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return EXIT_SUCCESS;
+    fprintf(stderr, "jitinject: error: standard output: %s\n", strerror(errno));
+    return EXIT_FAILURE;
+}
+
 static int inject(struct options *options)
 {
     const struct diag diag = {.report = report_oddity, .context = options};
@@ -28,7 +39,7 @@ static int inject(struct options *options)
     if (!err)
         report_summary(options, &summary);
     inject_summary_clear(&summary);
-    return err ? EXIT_FAILURE : EXIT_SUCCESS;
+    return err ? EXIT_FAILURE : flush_output();
 }
 
 int main(int argc, char **argv)
@@ -38,10 +49,10 @@ int main(int argc, char **argv)
     switch (options_parse(argc, argv, &options)) {
     case OPTIONS_HELP:
         options_help();
-        return EXIT_SUCCESS;
+        return flush_output();
     case OPTIONS_VERSION:
         puts("jitinject " JITINJECT_VERSION);
-        return EXIT_SUCCESS;
+        return flush_output();
     case OPTIONS_MISUSE:
         return EXIT_USAGE;
     case OPTIONS_INJECT:

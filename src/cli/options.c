@@ -159,6 +159,11 @@ enum options_action options_parse(int argc, char **argv, struct options *options
             fprintf(stderr, "jitinject: %s needs a value\n", argv[optind - 1]);
             return misuse();
         default:
+            if (optopt > 0 && strncmp(argv[at], "--", 2) == 0 && strchr(argv[at], '=')) {
+                fprintf(stderr, "jitinject: %.*s takes no value\n", (int)strcspn(argv[at], "="),
+                        argv[at]);
+                return misuse();
+            }
             /* A letter is in optopt; a long option, known to getopt or not, is the argument itself.
              */
             typed[1] = (char)optopt;

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
 /* code->source has 16 bits. */
 #define DUMPS_MAX UINT16_MAX
@@ -40,11 +40,16 @@ static struct jitdump *open_dump(const struct recording *recording, const struct
 {
     char path[PATH_MAX + 8];
     struct jitdump *file = NULL;
+    struct stat status, tried = {0};
     bool found = false;
 
     for (unsigned i = 0; !file && candidate(recording, marker, i, path, sizeof(path)); i++) {
-        if (access(path, F_OK) < 0)
+        /* A link that leads nowhere is tried, so that somebody hears of it. */
+        if (stat(path, &status) < 0 && lstat(path, &status) < 0)
             continue;
+        if (found && status.st_dev == tried.st_dev && status.st_ino == tried.st_ino)
+            continue;
+        tried = status;
         found = true;
         jitdump_open(path, recording->diag, &file);
     }

@@ -81,17 +81,23 @@ static bool is_an_input(const struct recording *recording, const char *path)
     return false;
 }
 
+int emit_spare_inputs(const struct recording *recording, const char *path)
+{
+    if (!is_an_input(recording, path))
+        return 0;
+    diag_report(recording->diag, DIAG_ERROR, path, DIAG_NO_OFFSET,
+                "is an input of this run and would be overwritten: choose another output");
+    return -EEXIST;
+}
+
 int emit_start(const struct recording *recording, const char *path, mode_t mode,
                struct outfile **out)
 {
     struct stat status;
-    int err = 0;
+    int err = emit_spare_inputs(recording, path);
 
-    if (is_an_input(recording, path)) {
-        diag_report(recording->diag, DIAG_ERROR, path, DIAG_NO_OFFSET,
-                    "is an input of this run and would be overwritten: choose another output");
-        return -EEXIST;
-    }
+    if (err)
+        return err;
     if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
         diag_report(recording->diag, DIAG_ERROR, path, DIAG_NO_OFFSET,
                     "is not a regular file: choose another output");

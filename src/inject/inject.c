@@ -103,6 +103,8 @@ static int run(struct recording *recording)
         err = scan_records(recording);
     if (!err)
         err = dumps_read(recording);
+    if (!err)
+        err = emit_spare_inputs(recording, recording->options->output);
     if (!err && recording->marker_count == 0)
         diag_report(recording->diag, DIAG_WARNING, recording->options->input, DIAG_NO_OFFSET,
                     "no process in it mapped a jit-*.dump, so there is nothing to inject and the "

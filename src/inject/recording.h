@@ -65,6 +65,8 @@ int dumps_read(struct recording *recording);
 /* clock.c: makes the times of a dump those of the recording. -ENOTSUP: the run cannot go on;
  * -EBADMSG: the dump cannot be used. */
 int clock_align(const struct recording *recording, struct dump *dump);
+/* emit.c: an error if `path` is the recording or one of the dumps found so far. */
+int emit_spare_inputs(const struct recording *recording, const char *path);
 /* emit.c: starts an output; whatever is wrong with its place is reported. */
 int emit_start(const struct recording *recording, const char *path, mode_t mode,
                struct outfile **out);
