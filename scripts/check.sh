@@ -50,7 +50,7 @@ check_headers() {
     report "headers stand alone" "$(files '*.h' | while IFS= read -r header; do
         printf '#include "%s"\n#include "%s"\nint unit;\n' "$header" "$header" |
             gcc -std=gnu11 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -Wall -Wextra -Werror -I. -Iinclude \
-                -I"$(dirname "$header")" -fsyntax-only -x c - 2>&1
+                -iquote "$(dirname "$header")" -fsyntax-only -x c - 2>&1
     done)"
 }
 

@@ -45,12 +45,12 @@ collect_build_needs() {
     have_library zlib || need zlib1g-dev
     have_library libzstd || need libzstd-dev
     have_library libxxhash || need libxxhash-dev
-    have_library cmocka || need libcmocka-dev
     have_command objdump || need binutils # perf annotate calls it
     find_perf >/dev/null || want perf
 }
 
 collect_test_needs() {
+    have_library cmocka || need libcmocka-dev
     have_command clang || need clang
     have_command python3 || need python3
     have_command git || need git
