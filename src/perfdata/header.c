@@ -130,9 +130,9 @@ static int check_sections(struct perfdata *data, uint64_t entry_size)
                              "properly; record again");
     if (records->offset < data->header_size || !section_within(records, data->file_size))
         return perfdata_fail(data, -EBADMSG, HEADER_DATA,
-                             "the data (%" PRIu64 " bytes from %" PRIu64 " on) reach past the end "
-                             "of the file, which has %" PRIu64 " bytes; it is cut, copy or record "
-                             "it again",
+                             "the data (%" PRIu64 " bytes from %" PRIu64
+                             " on) are not all in the file, "
+                             "which has %" PRIu64 " bytes; it is cut, copy or record it again",
                              records->size, records->offset, data->file_size);
     if (overlap(attrs, records))
         return perfdata_fail(data, -EBADMSG, HEADER_ATTRS,

@@ -65,9 +65,12 @@ struct perfdata {
 
     struct source source;
     struct inflate *inflate; /* once there is something compressed */
+    uint64_t pieces_end;     /* up to here in the file, a compressed record is made of such ones */
+    uint64_t pieces_padding; /* bytes behind that */
     struct buffer_watch watch;
     uint64_t payload; /* bytes after the last record that are not part of its size */
     uint64_t number;  /* of the next record */
+    bool ended;       /* a pass has come to the end: what is odd there has been said */
     uint64_t learned; /* records below this number have been asked for attrs, arch and so on */
 };
 
@@ -93,6 +96,12 @@ int header_read(struct perfdata *data);
 int features_read(struct perfdata *data);
 /* The payload of an ARCH feature. False: it holds no string, or memory is out. */
 bool features_take_arch(struct perfdata *data, const uint8_t *payload, size_t size);
+
+/*
+ * compressed.c: sets inflating up with the zstd data of the COMPRESSED or COMPRESSED2 record at the
+ * position. -ENODATA: it does not fit the data; else the errno of the disk.
+ */
+int compressed_begin(struct perfdata *data, uint32_t type, uint16_t size);
 
 /* learn.c: takes attrs, arch and time conversion out of the records that carry them. */
 int learn_record(struct perfdata *data, const struct perfdata_record *record);

@@ -8,8 +8,6 @@
 enum {
     AUXTRACE_SIZE = 8,     /* u64: bytes of trace behind the record */
     TRACING_DATA_SIZE = 8, /* u32: bytes of tracing data behind it, padding included */
-    COMPRESSED2_SIZE = 8,  /* u64: bytes of zstd data in it */
-    COMPRESSED2_DATA = 16,
 };
 
 /* What the inner functions say: */
@@ -27,6 +25,7 @@ int perfdata_rewind(struct perfdata *data)
     if (data->inflate)
         inflate_reset(data->inflate);
     data->payload = 0;
+    data->pieces_end = 0;
     data->number = 0;
     return 0;
 }
@@ -49,9 +48,10 @@ static int cut_record(struct perfdata *data)
     const struct source *source = &data->source;
 
     if (is_closing_words(data)) {
-        diag_report(data->diag, DIAG_WARNING, data->path, source->offset,
-                    "what perf record said at its end is in the file, behind the records; it is "
-                    "left out");
+        if (!data->ended)
+            diag_report(data->diag, DIAG_WARNING, data->path, source->offset,
+                        "what perf record said at its end is in the file, behind the records; it "
+                        "is left out");
         return NOTHING;
     }
     return perfdata_fail(data, -EBADMSG, source->offset,
@@ -60,13 +60,12 @@ static int cut_record(struct perfdata *data)
                          source_left(source));
 }
 
-static int need(struct perfdata *data, size_t size)
+/* What source_need() and its like returned is reported. */
+static int failed(struct perfdata *data, int err)
 {
-    int err = source_need(&data->source, size);
-
-    if (err && err != -ENODATA)
-        return perfdata_fail(data, err, data->source.offset, "cannot read it: %s", strerror(-err));
-    return err;
+    if (err == -ENODATA)
+        return cut_record(data);
+    return perfdata_fail(data, err, data->source.offset, "cannot read it: %s", strerror(-err));
 }
 
 /* Bytes that follow the record at the position, outside of its size. */
@@ -87,39 +86,6 @@ static int find_payload(struct perfdata *data, const struct perfdata_record *rec
     return 0;
 }
 
-/* Sets inflating up with the zstd data of the COMPRESSED or COMPRESSED2 record at the position. */
-static int begin_compressed(struct perfdata *data, uint32_t type, uint16_t size)
-{
-    struct source *source = &data->source;
-    uint64_t offset = source->offset, head = RECORD_HEADER, content, total = size;
-    int err = data->inflate ? 0 : inflate_new(&data->watch, &data->inflate);
-
-    if (err)
-        return err;
-    if (type == PERFDATA_COMPRESSED2) {
-        err = need(data, COMPRESSED2_DATA);
-        if (err)
-            return err == -ENODATA ? cut_record(data) : err;
-        head = COMPRESSED2_DATA;
-        content = bytes_u64(source_bytes(source) + COMPRESSED2_SIZE, data->swapped);
-        /*
-         * Some versions of perf let the 16-bit size of the record overflow; the size of its data is
-         * right then as well, and the record padded to 8 bytes.
-         */
-        if (content > source_left(source) - head)
-            return cut_record(data);
-        if (content + head > total)
-            total = bytes_align_up(content + head, 8);
-    } else {
-        content = size - head;
-    }
-    if (total > source_left(source))
-        return cut_record(data);
-    source_skip(source, head);
-    inflate_begin(data->inflate, offset, content, total - head - content);
-    return AGAIN;
-}
-
 static int next_in_file(struct perfdata *data, struct perfdata_record *record)
 {
     struct source *source = &data->source;
@@ -128,21 +94,24 @@ static int next_in_file(struct perfdata *data, struct perfdata_record *record)
     data->payload = 0;
     if (source_left(source) == 0)
         return NOTHING;
-    int err = need(data, RECORD_HEADER);
+    int err = source_need(source, RECORD_HEADER);
     if (err)
-        return err == -ENODATA ? cut_record(data) : err;
+        return failed(data, err);
 
     const uint8_t *bytes = source_bytes(source);
     uint32_t type = bytes_u32(bytes, data->swapped);
     uint16_t size = bytes_u16(bytes + 6, data->swapped);
-    if (type == PERFDATA_COMPRESSED2 || (type == PERFDATA_COMPRESSED && size >= RECORD_HEADER))
-        return begin_compressed(data, type, size);
+    if (type == PERFDATA_COMPRESSED || type == PERFDATA_COMPRESSED2 ||
+        source->offset < data->pieces_end) {
+        err = compressed_begin(data, type, size);
+        return err ? failed(data, err) : AGAIN;
+    }
     if (size < RECORD_HEADER)
         return perfdata_fail(data, -EBADMSG, source->offset,
                              "a record of %u bytes cannot be; the file is damaged", size);
-    err = need(data, size);
+    err = source_need(source, size);
     if (err)
-        return err == -ENODATA ? cut_record(data) : err;
+        return failed(data, err);
 
     record->offset = source->offset;
     record->type = type;
@@ -205,11 +174,8 @@ static int next_inflated(struct perfdata *data, struct perfdata_record *record)
             return perfdata_fail(data, got, inflate_offset(data->inflate),
                                  "the compressed data cannot be unpacked (%s); the file is damaged",
                                  reason);
-        if (got == -ENODATA)
-            return cut_record(data);
         if (got < 0)
-            return perfdata_fail(data, got, data->source.offset, "cannot read it: %s",
-                                 strerror(-got));
+            return failed(data, got);
         if (got == 0)
             return NOTHING;
     }
@@ -222,7 +188,7 @@ static void report_unfinished(struct perfdata *data)
 
     if (data->inflate)
         inflate_bytes(data->inflate, &size);
-    if (size)
+    if (size && !data->ended)
         diag_report(data->diag, DIAG_WARNING, data->path, inflate_offset(data->inflate),
                     "the compressed data end within a record, of which %zu bytes are there; it is "
                     "left out",
@@ -238,8 +204,10 @@ int perfdata_next(struct perfdata *data, struct perfdata_record *record)
         if (got == NOTHING)
             got = next_in_file(data, record);
     } while (got == AGAIN);
-    if (got == NOTHING)
+    if (got == NOTHING) {
         report_unfinished(data);
+        data->ended = true;
+    }
     if (got != RECORD)
         return got;
 
