@@ -29,6 +29,8 @@ void place_free(struct place *place)
     free(place->forks);
     free(place->files);
     free(place->file_opened);
+    for (size_t i = 0; i < place->bias_count; i++)
+        finder_clear(&place->biases[i].finder);
     free(place->biases);
     free(place->events);
     free(place->dropped);
@@ -127,6 +129,22 @@ static int make_rows(struct place *place)
     return 0;
 }
 
+static int index_pieces(struct place *place)
+{
+    int err = 0;
+
+    for (size_t i = 0; i < place->bias_count && !err; i++) {
+        struct bias *bias = &place->biases[i];
+        const struct place_file *file = &place->files[bias->file];
+        const struct place_extent *extent = &file->extents[bias->extent];
+        if (file->mirrors)
+            err = finder_index(&bias->finder, file->codes, file->code_count);
+        else
+            err = finder_index(&bias->finder, file->codes + extent->first, extent->count);
+    }
+    return err;
+}
+
 int place_run(struct place *place)
 {
     int err = process_prepare_all(place);
@@ -141,6 +159,8 @@ int place_run(struct place *place)
     }
     if (!err)
         err = timeline_run(place);
+    if (!err)
+        err = index_pieces(place);
     return err ? err : make_rows(place);
 }
 
@@ -168,30 +188,6 @@ const struct place_process *place_processes(const struct place *place, size_t *c
     return place->rows;
 }
 
-/* Whether a piece of the file mapped there holds the address; `change` is a mapping of ours. */
-static bool has_code(const struct place *place, const struct history_change *change, uint64_t addr)
-{
-    const struct bias *bias = &place->biases[change->value - MAPPED_FIRST_BIAS];
-    const struct place_file *file = &place->files[bias->file];
-    size_t low = 0, high = file->code_count;
-
-    if (!file->mirrors) {
-        const struct process *owner = process_find(place, file->pid);
-        const struct place_extent *extent = &owner->extents[bias->extent];
-        low = extent->first;
-        high = low + extent->count;
-    }
-    const size_t first = low;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (file->codes[middle]->addr <= addr)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low > first && addr - file->codes[low - 1]->addr < file->codes[low - 1]->size;
-}
-
 enum place_found place_lookup(const struct place *place, uint32_t pid, uint64_t addr, uint64_t time)
 {
     const struct process *process = process_find(place, pid);
@@ -206,7 +202,9 @@ enum place_found place_lookup(const struct place *place, uint32_t pid, uint64_t 
         if (change && change->value == MAPPED_FILE)
             return PLACE_ELSEWHERE;
         if (change)
-            return has_code(place, change, addr) ? PLACE_NAMED : PLACE_UNNAMED;
+            return finder_holds(&place->biases[change->value - MAPPED_FIRST_BIAS].finder, addr)
+                       ? PLACE_NAMED
+                       : PLACE_UNNAMED;
         anonymous |= rangemap_overlaps(&process->anonymous_ranges, addr, addr + 1);
         if (is_child)
             time = process->fork_time;

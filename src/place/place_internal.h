@@ -5,6 +5,7 @@
 
 #include "jitinject/place.h"
 
+#include "finder.h"
 #include "history.h"
 #include "rangemap.h"
 
@@ -62,8 +63,9 @@ enum mapped {
 /* start + bias = offset in the file. */
 struct bias {
     uint32_t file;
-    size_t extent;   /* of the process; the first of the file where the file mirrors */
-    uint64_t offset; /* modulo 2^64 */
+    size_t extent;        /* of the file, where it does not mirror */
+    uint64_t offset;      /* modulo 2^64 */
+    struct finder finder; /* of the pieces that it maps */
 };
 
 struct fork {

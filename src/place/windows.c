@@ -155,7 +155,7 @@ static int make_file(struct place *place, struct process *process, size_t first,
     const uint64_t tables = mirrors ? tables_size(codes, code_count) : 0;
     const uint64_t room = mirrors ? find_room_below(process, base, PAGE + tables) : 0;
     uint64_t end = room ? room : PLACE_TEXT_OFFSET;
-    struct bias bias = {.file = (uint32_t)place->file_count, .extent = first, .offset = end - base};
+    struct bias bias = {.file = (uint32_t)place->file_count, .offset = end - base};
     uint32_t value = 0;
     int err = 0;
 
@@ -165,7 +165,7 @@ static int make_file(struct place *place, struct process *process, size_t first,
         err = add_bias(place, &bias, &value);
     for (size_t i = 0; i < count && !err; i++) {
         if (!mirrors) {
-            bias.extent = first + i;
+            bias.extent = i;
             bias.offset = end - bytes_align_down(extents[i].addr, PAGE);
             err = add_bias(place, &bias, &value);
         }

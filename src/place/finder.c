@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+#include "finder.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+int finder_index(struct finder *finder, struct code *const *codes, size_t count)
+{
+    if (count == 0)
+        return 0;
+
+    const uint64_t start = codes[0]->addr;
+    const uint64_t span = codes[count - 1]->addr + codes[count - 1]->size - start;
+    if (count >= UINT32_MAX || span > UINT32_MAX)
+        return -EOVERFLOW;
+    finder->start = start;
+    finder->count = count;
+    while (span >> finder->shift > count)
+        finder->shift++;
+    finder->parts = (size_t)(span >> finder->shift) + 1;
+    finder->ranges = malloc(count * sizeof(*finder->ranges));
+    finder->first = malloc((finder->parts + 1) * sizeof(*finder->first));
+    if (!finder->ranges || !finder->first)
+        return -ENOMEM;
+
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t offset = codes[i]->addr - start;
+        finder->ranges[i] =
+            (struct finder_range){(uint32_t)offset, (uint32_t)(offset + codes[i]->size)};
+    }
+    size_t piece = 0;
+    for (size_t part = 0; part < finder->parts; part++) {
+        while (piece < count && finder->ranges[piece].end <= (uint64_t)part << finder->shift)
+            piece++;
+        finder->first[part] = (uint32_t)piece;
+    }
+    finder->first[finder->parts] = (uint32_t)count;
+    return 0;
+}
+
+bool finder_holds(const struct finder *finder, uint64_t addr)
+{
+    const uint64_t offset = addr - finder->start;
+    const uint64_t part = offset >> finder->shift;
+
+    if (finder->count == 0 || addr < finder->start || part >= finder->parts)
+        return false;
+    /* The piece is the first one of its part or begins within it: at most the first of the next
+     * part. */
+    size_t low = finder->first[part], high = finder->first[part + 1];
+    high += high < finder->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const struct finder_range *range = &finder->ranges[middle];
+        if (offset < range->start)
+            high = middle;
+        else if (offset >= range->end)
+            low = middle + 1;
+        else
+            return true;
+    }
+    return false;
+}
+
+void finder_clear(struct finder *finder)
+{
+    free(finder->ranges);
+    free(finder->first);
+    *finder = (struct finder){0};
+}
