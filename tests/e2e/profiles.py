@@ -7,10 +7,12 @@ import os
 import re
 import shlex
 import shutil
+import struct
 import subprocess
 import tempfile
 
 UNKNOWN = "[unknown]"
+MMAP, MMAP2 = 1, 10
 USER_DSOS = ("[heap]", "[stack]", UNKNOWN)
 
 
@@ -132,19 +134,41 @@ def markers(data):
 
 
 def redirect_markers(data, directory):
-    """Makes the markers of a (not compressed) perf.data name `directory`, in place."""
+    """Makes the markers of a perf.data (little-endian, not compressed) name `directory`."""
     with open(data, "rb") as file:
-        content = bytearray(file.read())
-    target = os.fsencode(directory) + b"/"
-    for match in list(MARKER.finditer(bytes(content))):
-        end = content.index(b"\0", match.end())
-        path = target + content[match.end():end]
-        room = end - match.start()
-        if len(path) > room:
-            raise ToolFailed(f"{directory} is longer than {os.fsdecode(match.group())}")
-        content[match.start():end] = path.ljust(room, b"\0")
+        content = file.read()
+    start, size = struct.unpack_from("<QQ", content, 40)
+    end = start + size
+    records = bytearray()
+    at = start
+    while at < end:
+        kind, _, size = struct.unpack_from("<IHH", content, at)
+        record = content[at:at + size]
+        marker = MARKER.search(record) if kind in (MMAP, MMAP2) else None
+        if marker:
+            record = renamed(record, marker, os.fsencode(directory) + b"/")
+        records += record
+        at += size
+    grown = len(records) - (end - start)
+    head, tail = bytearray(content[:start]), bytearray(content[end:])
+    struct.pack_into("<Q", head, 48, len(records))
+    features = sum(word.bit_count() for word in struct.unpack_from("<4Q", content, 72))
+    for row in range(features):
+        offset, = struct.unpack_from("<Q", tail, 16 * row)
+        struct.pack_into("<Q", tail, 16 * row, offset + grown)
     with open(data, "wb") as file:
-        file.write(content)
+        file.write(head + records + tail)
+
+
+def renamed(record, marker, directory):
+    """The mapping record with another directory in its path, which is padded to 8 bytes."""
+    name_end = record.index(b"\0", marker.end())
+    padded_end = marker.start() + (name_end - marker.start()) // 8 * 8 + 8
+    name = directory + record[marker.end():name_end]
+    name = name.ljust(len(name) // 8 * 8 + 8, b"\0")
+    record = bytearray(record[:marker.start()] + name + record[padded_end:])
+    struct.pack_into("<H", record, 6, len(record))
+    return bytes(record)
 
 
 class Recording:
@@ -175,8 +199,9 @@ class Workshop:
     def __init__(self, recording, jitinject):
         self.recording = recording
         self.jitinject = jitinject
-        # Short, so that it fits where a marker's path was.
-        self.directory = tempfile.mkdtemp(prefix="j.", dir="/tmp")
+        # perf inject makes a file for each function: on a disk that takes minutes.
+        memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+        self.directory = tempfile.mkdtemp(prefix="e2e-", dir=memory)
         self.caches = 0
 
     def __enter__(self):

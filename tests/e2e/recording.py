@@ -2,8 +2,10 @@
 """Records programs with perf, and judges what jitinject makes of the recordings."""
 
 import collections
+import contextlib
 import functools
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -44,11 +46,18 @@ def need_recorder():
 
 
 def record(folder, command, options=("-g",), env=None):
-    """Records `command`, run in `folder`, which has to leave its dumps there."""
+    """Records `command`, run in `folder`; dumps that it leaves elsewhere are moved there."""
     perf = need_recorder()
     options = ["-N", "-q", "-k", "mono", "-e", "cpu-clock", "-F", "999", *options]
     profiles.run([perf, "record", *options, "-o", "perf.data", "--", *command], cwd=folder,
                  env=dict(os.environ, **(env or {})))
+    for path in profiles.markers(os.path.join(folder, "perf.data")):
+        if os.path.dirname(path) != os.path.realpath(folder) and os.path.exists(path):
+            shutil.move(path, folder)
+        # Names are to come from the dumps alone.
+        pid = re.search(r"(\d+)\.dump$", path).group(1)
+        with contextlib.suppress(FileNotFoundError):
+            os.remove(f"/tmp/perf-{pid}.map")
     return profiles.Recording(folder)
 
 
