@@ -172,9 +172,13 @@ def renamed(record, marker, directory):
 
 
 class Recording:
-    """A perf.data and the dumps beside it, or where its markers say."""
+    """A perf.data and the dumps beside it, or where its markers say.
 
-    def __init__(self, path):
+    Of a fixture, the programs and libraries that were recorded are not to be had.
+    """
+
+    def __init__(self, path, is_fixture=False):
+        self.is_fixture = is_fixture
         self.data = os.path.join(path, "perf.data") if os.path.isdir(path) else path
         self.folder = os.path.dirname(os.path.abspath(self.data))
 

@@ -39,13 +39,14 @@ def of_fork(outcome):
 def of_frameless(outcome):
     inside = [sample for sample in outcome.samples
               if sample.frames and sample.frames[0].symbol == "inner4"]
-    outcome.expect(len(inside) > 100, f"only {len(inside)} samples in inner4")
+    outcome.expect(len(inside) > 30, f"only {len(inside)} samples in inner4")
     chain = [f"inner{number}" for number in range(4, -1, -1)]
     whole = [sample for sample in inside
              if [frame.symbol for frame in sample.frames[:5]] == chain
-             and "main" in [frame.symbol for frame in sample.frames[5:]]]
+             and ("main" in [frame.symbol for frame in sample.frames[5:]]
+                  or not outcome.recorded_here)]
     outcome.expect(len(whole) >= 0.95 * len(inside),
-                   f"{len(whole)} of {len(inside)} stacks lead through all five to main")
+                   f"{len(whole)} of {len(inside)} stacks lead through all five functions")
     outcome.expect_files(1, 1)
 
 
@@ -55,7 +56,7 @@ def of_lines(outcome):
     text = outcome.perf.script(outcome.output, outcome.home, "ip,sym,srcline")
     found = collections.Counter(map(int, re.findall(r"tiny\.script:(\d+)", text)))
     total = sum(found.values())
-    outcome.expect(total > 500, f"only {total} samples with a line: {found}")
+    outcome.expect(total > 100, f"only {total} samples with a line: {found}")
     for line in (10 * function + place for function in range(1, 6) for place in (1, 2, 3)):
         share, wanted = found[line] / max(total, 1), line % 10 / 30
         outcome.expect(total == 0 or abs(share - wanted) <= 0.3 * wanted,
@@ -80,7 +81,7 @@ SCENARIOS = {
     "churn": Scenario(simple(equal("gen", 30), 9, 30)),
     "outoforder": Scenario(simple(equal("gen", 5), 5, 5)),
     "overlap": Scenario(simple({"old": 900, "new": 600}, 2, 2)),
-    "same": Scenario(lambda outcome: (outcome.expect(outcome.leaves()["same"] > 500, "too few"),
+    "same": Scenario(lambda outcome: (outcome.expect(outcome.leaves()["same"] > 100, "too few"),
                                       outcome.expect_files(1, 1))),
     "move": Scenario(simple({"high": 3, "low": 3, "next": 2}, 2, 4)),
     "mprotect": Scenario(simple(equal("mprotect", 20))),

@@ -1,0 +1,62 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Records the fixtures whose names begin with "tiny-", and those of small runtimes, anew.
+
+    make_fixtures.py BUILD_DIR [NAME...]
+
+As root, since the recordings are made in /recorded/NAME, which is gone afterwards: so their paths
+are the same whoever makes them. Then they are copied to tests/fixtures/NAME.
+"""
+
+import os
+import shutil
+import sys
+
+import profiles
+import recording
+import test_runtimes
+import test_tinyjit
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+FIXTURES = os.path.join(HERE, "..", "fixtures")
+SLOW = ("-F", "199")  # few samples, small files
+
+
+def tinyjit(build, folder, scenario):
+    programs = []
+    for name in ("tinyjit", "liboverlay.so"):
+        programs.append(shutil.copy(os.path.join(build, "tests", "e2e", name), folder))
+    options = [*test_tinyjit.SCENARIOS[scenario].options, *SLOW]
+    return recording.record(folder, [programs[0], scenario, folder, programs[1]], options)
+
+
+def php(folder):
+    command = test_runtimes.php()
+    return recording.record(folder, [*command[:-1], shutil.copy(command[-1], folder)], SLOW)
+
+
+def make(build, name):
+    folder = os.path.join("/recorded", name)
+    os.makedirs(folder)
+    try:
+        made = php(folder) if name == "php82" else tinyjit(build, folder, name[len("tiny-"):])
+        profiles.redirect_markers(made.data, folder)  # where dumps lay in /tmp
+        target = os.path.join(FIXTURES, name)
+        shutil.rmtree(target, ignore_errors=True)
+        os.makedirs(target)
+        for path in [made.data, *made.dumps()]:
+            shutil.copyfile(path, os.path.join(target, os.path.basename(path)))
+    finally:
+        shutil.rmtree(folder)
+
+
+def main(build, names):
+    names = names or [f"tiny-{name}" for name in test_tinyjit.SCENARIOS] + ["php82"]
+    for name in names:
+        print(name)
+        make(build, name)
+    os.rmdir("/recorded")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2:])
