@@ -100,6 +100,8 @@ SCENARIOS = {
 
 def main(name):
     scenario = SCENARIOS[name]
+    if "TINYJIT" not in os.environ:
+        recording.skip("tinyjit makes code of x86-64 only")
     with tempfile.TemporaryDirectory(prefix="tinyjit-") as folder:
         command = [os.environ["TINYJIT"], name, folder, os.environ["OVERLAY"]]
         made = recording.record(folder, command, scenario.options)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # Two functions that take the same CPU time.
 import time
 
