@@ -21,7 +21,7 @@ class Frame(collections.namedtuple("Frame", "symbol dso")):
 
     @property
     def of_kernel(self):
-        """Kernel, its modules and vdso: their names depend on what the reader finds in its cache."""
+        """Kernel, its modules and vdso: their names depend on what the reader has in its cache."""
         return self.dso.startswith("[") and self.dso not in USER_DSOS
 
     @property
