@@ -6,8 +6,9 @@
 #include <string.h>
 #include <zstd.h>
 
-/* Room for an unfinished record (64 KiB at most) and a good deal behind it. */
-#define BUFFER_SIZE (1u << 20)
+/* Room for an unfinished record (64 KiB at most) and a block of zstd (128 KiB at most) behind it.
+ */
+#define BUFFER_SIZE (256u << 10)
 
 struct inflate {
     const struct buffer_watch *watch;

@@ -53,9 +53,8 @@ int perfdata_open(const char *path, const struct perfdata_options *options, cons
     if (!err)
         err = header_read(data);
     if (!err)
-        err = source_init(&data->source, data->fd, &data->watch);
-    if (!err)
-        err = perfdata_rewind(data);
+        err = source_init(&data->source, data->fd, data->data_section.offset,
+                          data->data_section.offset + data->data_section.size, &data->watch);
     if (err)
         goto fail;
     *out = data;

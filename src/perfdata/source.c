@@ -7,11 +7,20 @@
 #include <string.h>
 
 /* A record is at most 64 KiB; more than that is for few and large reads. */
-#define BUFFER_SIZE (1u << 20)
+#define CAPACITY (1u << 20)
 
-int source_init(struct source *source, int fd, const struct buffer_watch *watch)
+int source_init(struct source *source, int fd, uint64_t offset, uint64_t end,
+                const struct buffer_watch *watch)
 {
-    *source = (struct source){.fd = fd, .watch = watch, .buffer = malloc(BUFFER_SIZE)};
+    uint64_t size = end - offset;
+    size_t capacity = size < CAPACITY ? size : CAPACITY;
+
+    *source = (struct source){.fd = fd,
+                              .watch = watch,
+                              .offset = offset,
+                              .end = end,
+                              .buffer = malloc(capacity ? capacity : 1),
+                              .capacity = capacity};
     return source->buffer ? 0 : -ENOMEM;
 }
 
@@ -21,11 +30,10 @@ void source_clear(struct source *source)
     source->buffer = NULL;
 }
 
-void source_seek(struct source *source, uint64_t offset, uint64_t end)
+void source_seek(struct source *source, uint64_t offset)
 {
     buffer_watch_notify(source->watch);
     source->offset = offset;
-    source->end = end;
     source->begin = source->filled = 0;
 }
 
@@ -42,7 +50,7 @@ int source_fill(struct source *source)
 {
     size_t rest = source_available(source);
     uint64_t unread = source_left(source) - rest;
-    size_t room = BUFFER_SIZE - rest;
+    size_t room = source->capacity - rest;
 
     buffer_watch_notify(source->watch);
     memmove(source->buffer, source_bytes(source), rest);

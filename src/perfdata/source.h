@@ -28,15 +28,17 @@ struct source {
     uint64_t offset; /* in the file, of the next byte */
     uint64_t end;    /* in the file, of the stretch */
     uint8_t *buffer;
+    size_t capacity;
     size_t begin, filled; /* buffer[begin .. filled) are the next bytes */
 };
 
-/* 0 or -ENOMEM; `watch` is borrowed. */
-int source_init(struct source *source, int fd, const struct buffer_watch *watch);
+/* For the stretch [offset, end) of the file. 0 or -ENOMEM; `watch` is borrowed. */
+int source_init(struct source *source, int fd, uint64_t offset, uint64_t end,
+                const struct buffer_watch *watch);
 void source_clear(struct source *source);
 
-/* Moves to the stretch [offset, end) of the file. */
-void source_seek(struct source *source, uint64_t offset, uint64_t end);
+/* Moves to a place in the stretch. */
+void source_seek(struct source *source, uint64_t offset);
 
 /* Passes over bytes; the caller has made sure that the stretch has as many. */
 void source_skip(struct source *source, uint64_t size);

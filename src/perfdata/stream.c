@@ -19,9 +19,7 @@ enum {
 
 int perfdata_rewind(struct perfdata *data)
 {
-    const struct section *section = &data->data_section;
-
-    source_seek(&data->source, section->offset, section->offset + section->size);
+    source_seek(&data->source, data->data_section.offset);
     if (data->inflate)
         inflate_reset(data->inflate);
     data->payload = 0;
