@@ -23,11 +23,11 @@ enum {
     FLAG_USE_CLOCKID = 25,
 };
 
-#define TYPE_SOFTWARE   1
-#define SOFTWARE_DUMMY  9
-#define SLOTS_AT_FIRST  64
-#define WORD            8
-#define LAYOUT_ID_EQUAL (SAMPLE_ID | SAMPLE_IDENTIFIER)
+#define TYPE_SOFTWARE  1
+#define SOFTWARE_DUMMY 9
+#define SLOTS_AT_FIRST 64
+#define WORD           8
+#define SAMPLE_ANY_ID  (SAMPLE_ID | SAMPLE_IDENTIFIER)
 
 /*
  * The flags are a C bit field, whose first bit is the lowest of the first byte on a little endian
@@ -90,7 +90,7 @@ static struct layout layout_of(const struct perfdata_attr *attr)
             layout.sample_tid = at;
         else if (head[i] == SAMPLE_TIME)
             layout.sample_time = at;
-        else if ((head[i] & LAYOUT_ID_EQUAL) && !layout.sample_id)
+        else if ((head[i] & SAMPLE_ANY_ID) && !layout.sample_id)
             layout.sample_id = at;
         at += WORD;
     }
@@ -100,7 +100,7 @@ static struct layout layout_of(const struct perfdata_attr *attr)
         layout.tail_size += WORD;
         if (tail[i] == SAMPLE_TIME)
             layout.tail_time = layout.tail_size;
-        else if ((tail[i] & LAYOUT_ID_EQUAL) && !layout.tail_id)
+        else if ((tail[i] & SAMPLE_ANY_ID) && !layout.tail_id)
             layout.tail_id = layout.tail_size;
     }
     return layout;

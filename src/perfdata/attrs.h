@@ -17,7 +17,7 @@ enum sample_bit {
     SAMPLE_IDENTIFIER = 1u << 16,
 };
 
-/* The sizes that an attr can have at all: the first one there was, and what fits a u16 record. */
+/* PERF_ATTR_SIZE_VER0; also meant where an attr says that its size is 0. */
 #define ATTR_SIZE_MIN 64
 
 /*

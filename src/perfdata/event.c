@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What is in a record: include/uapi/linux/perf_event.h of Linux, enum perf_event_type. */
 #include "internal.h"
+#include "mapping.h"
 
 #include <sys/mman.h>
 
@@ -10,22 +11,6 @@ enum {
     TASK_TID = 16,
     TASK_PTID = 20,
     TASK_TIME = 24,
-};
-
-enum {
-    MAPPING_PID = 8,
-    MAPPING_TID = 12,
-    MAPPING_ADDR = 16,
-    MAPPING_LEN = 24,
-    MAPPING_PGOFF = 32,
-    MMAP_FILENAME = 40,
-    MMAP2_MAJOR = 40,
-    MMAP2_MINOR = 44,
-    MMAP2_INODE = 48,
-    MMAP2_GENERATION = 56,
-    MMAP2_PROT = 64,
-    MMAP2_FLAGS = 68,
-    MMAP2_FILENAME = 72,
 };
 
 /*

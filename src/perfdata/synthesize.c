@@ -1,27 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Records that were not in the input: mmap2 events and build-ids. */
+#include "mapping.h"
 #include "writer.h"
 
 #include "jitinject/array.h"
 
 #include <errno.h>
 #include <limits.h>
-
-/* perf_event.h, PERF_RECORD_MMAP2. */
-enum {
-    MMAP2_PID = 8,
-    MMAP2_TID = 12,
-    MMAP2_ADDR = 16,
-    MMAP2_LEN = 24,
-    MMAP2_PGOFF = 32,
-    MMAP2_MAJOR = 40,
-    MMAP2_MINOR = 44,
-    MMAP2_INODE = 48,
-    MMAP2_GENERATION = 56,
-    MMAP2_PROT = 64,
-    MMAP2_FLAGS = 68,
-    MMAP2_FILENAME = 72,
-};
 
 /* perf.data-file-format.txt, HEADER_BUILD_ID; the size byte counts if MISC_ID_SIZE is set. */
 enum {
@@ -89,11 +74,11 @@ int perfdata_write_mapping(struct perfdata_writer *writer, const struct perfdata
 
     if (mapping->filename_size >= PATH_MAX)
         return -ENAMETOOLONG;
-    bytes_put_u32(bytes + MMAP2_PID, mapping->pid, swapped);
-    bytes_put_u32(bytes + MMAP2_TID, mapping->tid, swapped);
-    bytes_put_u64(bytes + MMAP2_ADDR, mapping->addr, swapped);
-    bytes_put_u64(bytes + MMAP2_LEN, mapping->len, swapped);
-    bytes_put_u64(bytes + MMAP2_PGOFF, mapping->pgoff, swapped);
+    bytes_put_u32(bytes + MAPPING_PID, mapping->pid, swapped);
+    bytes_put_u32(bytes + MAPPING_TID, mapping->tid, swapped);
+    bytes_put_u64(bytes + MAPPING_ADDR, mapping->addr, swapped);
+    bytes_put_u64(bytes + MAPPING_LEN, mapping->len, swapped);
+    bytes_put_u64(bytes + MAPPING_PGOFF, mapping->pgoff, swapped);
     bytes_put_u32(bytes + MMAP2_MAJOR, mapping->major, swapped);
     bytes_put_u32(bytes + MMAP2_MINOR, mapping->minor, swapped);
     bytes_put_u64(bytes + MMAP2_INODE, mapping->inode, swapped);
