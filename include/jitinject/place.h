@@ -26,7 +26,8 @@ int place_new(const struct place_options *options, struct place **out);
 void place_free(struct place *place);
 
 enum place_mapping_kind {
-    PLACE_FILE,      /* a real file, or anything else that replaces what was there */
+    PLACE_FILE,      /* code of a real file, or anything else that replaces what was there */
+    PLACE_DATA,      /* a real file mapped without the right to run it: replaces too */
     PLACE_ANONYMOUS, /* memory without a file of its own: never hides live code */
 };
 
@@ -66,8 +67,7 @@ struct place_file {
     struct code *const
         *codes; /* by extent, then by address; distinct and not overlapping within an extent */
     size_t code_count;
-    const struct place_extent
-        *extents; /* by offset, at PLACE_TEXT_OFFSET or more, page-congruent with their addresses */
+    const struct place_extent *extents; /* by offset, page-congruent with their addresses */
     size_t extent_count;
     uint64_t head_size;     /* bytes from offset 0 on that have a mapping event: a page, or 0 */
     uint64_t tables_offset; /* room for unwind tables that a mapping event covers, before or after
@@ -76,7 +76,10 @@ struct place_file {
     uint64_t end; /* first offset behind all that is mapped */
 };
 
-/* Code begins here at the earliest; the ELF header and notes lie in the first page. */
+/*
+ * Code begins here or later; earlier, but behind the first page, where a library lies so near below
+ * it. The ELF header and notes lie in the first page.
+ */
 #define PLACE_TEXT_OFFSET 0x10000
 
 const struct place_file *place_files(const struct place *place, size_t *count);

@@ -85,7 +85,7 @@ static int add_text(struct image *image)
             .size = last->offset + last->size - first->offset,
             .align = text_align(first->offset),
         };
-        assert(first->offset >= PLACE_TEXT_OFFSET && last->offset + last->size <= file->end);
+        assert(first->offset >= 0x1000 && last->offset + last->size <= file->end);
         err = image_add_section(image, &text);
     }
     return err;

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 static bool starts_with(const char *name, const char *prefix)
 {
@@ -86,8 +87,12 @@ static int scan_mapping(struct recording *recording, const struct perfdata_recor
     const size_t path_size = marker_path_size(mapping.filename);
     if (path_size)
         return add_marker(recording, &mapping, path_size, time, record->number);
-    return place_add_mapping(recording->place, mapping.pid, time, mapping.addr, mapping.len,
-                             is_anonymous(mapping.filename) ? PLACE_ANONYMOUS : PLACE_FILE,
+    enum place_mapping_kind kind = PLACE_FILE;
+    if (is_anonymous(mapping.filename))
+        kind = PLACE_ANONYMOUS;
+    else if (record->type == PERFDATA_MMAP2 ? !(mapping.prot & PROT_EXEC) : mapping.is_data)
+        kind = PLACE_DATA;
+    return place_add_mapping(recording->place, mapping.pid, time, mapping.addr, mapping.len, kind,
                              record->number);
 }
 

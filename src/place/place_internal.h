@@ -43,6 +43,7 @@ struct process {
 
     struct rangemap code_ranges;      /* where it has pieces */
     struct rangemap file_ranges;      /* every real file it ever had mapped, or inherited */
+    struct rangemap library_ranges;   /* of these, the ones that can run */
     struct rangemap anonymous_ranges; /* likewise memory without a file, and inherited code */
 
     /* State of the timeline: what a reader would have mapped. */

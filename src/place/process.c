@@ -68,6 +68,7 @@ void process_free(struct process *process)
     free(process->biases);
     rangemap_clear(&process->code_ranges);
     rangemap_clear(&process->file_ranges);
+    rangemap_clear(&process->library_ranges);
     rangemap_clear(&process->anonymous_ranges);
     rangemap_clear(&process->model);
     rangemap_clear(&process->covered);
@@ -141,9 +142,11 @@ static int collect_ranges(struct process *process)
     for (unsigned depth = 0; from && depth < ANCESTORS_MAX && !err; depth++) {
         for (size_t i = 0; i < from->mapping_count && !err; i++) {
             const struct mapping *mapping = &from->mappings[i];
-            struct rangemap *ranges =
-                mapping->kind == PLACE_FILE ? &process->file_ranges : &process->anonymous_ranges;
+            struct rangemap *ranges = mapping->kind == PLACE_ANONYMOUS ? &process->anonymous_ranges
+                                                                       : &process->file_ranges;
             err = rangemap_set(ranges, mapping->start, mapping->end, 0, 0);
+            if (!err && mapping->kind == PLACE_FILE)
+                err = rangemap_set(&process->library_ranges, mapping->start, mapping->end, 0, 0);
         }
         for (size_t i = 0; from != process && i < from->code_count && !err; i++)
             err = rangemap_set(&process->anonymous_ranges, from->codes[i]->addr,

@@ -384,7 +384,7 @@ int timeline_run(struct place *place)
         }
         const struct mapping *mapping = &process->mappings[steps[i].number];
         err = run_loads(place, process, mapping->time, false);
-        if (!err && mapping->kind == PLACE_FILE)
+        if (!err && mapping->kind != PLACE_ANONYMOUS)
             err = map_file(process, mapping);
         else if (!err)
             err = map_anonymous(place, process, mapping);

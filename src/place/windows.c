@@ -97,13 +97,23 @@ static uint64_t tables_size(struct code *const *codes, size_t count)
 /*
  * The offset of `base`, the page of a file's first code. Readers measure from the mapping of a
  * file's first page, and unwinders read its tables through the maps; so both, one behind the other,
- * go to the nearest addresses below the code that the process never uses. 0: there are none near.
+ * go to the nearest addresses below the code that the process never uses. No library may lie in
+ * between: libdw takes all from a file's first to its last address for it. 0: there is no room.
  */
 static uint64_t find_room_below(const struct process *process, uint64_t base, uint64_t size)
 {
+    struct rangemap_at at = rangemap_find(&process->library_ranges, base);
+    const struct range *library = rangemap_previous(&process->library_ranges, &at);
+    const uint64_t floor =
+        library && library->end < UINT64_MAX - PAGE ? bytes_align_up(library->end, PAGE) : PAGE;
+    uint64_t most = base > floor ? base - floor : 0;
     uint64_t offset = size > PLACE_TEXT_OFFSET ? size : PLACE_TEXT_OFFSET;
 
-    for (unsigned try = 0; try < FREE_TRIES && base > offset && offset <= REACH; try++) {
+    most = most < REACH ? most : REACH;
+    /* Less than PLACE_TEXT_OFFSET is better than none. */
+    if (offset > most && most >= size)
+        offset = most;
+    for (unsigned try = 0; try < FREE_TRIES && offset <= most; try++) {
         const struct range *range = occupant(process, base - offset, base - offset + size);
         if (!range)
             return offset;
@@ -120,7 +130,8 @@ static uint64_t find_room_above(const struct process *process, uint64_t bias, ui
 
     for (unsigned try = 0; try < FREE_TRIES && offset - end <= REACH; try++) {
         const uint64_t addr = offset - bias;
-        if (addr > UINT64_MAX - size)
+        if (addr > UINT64_MAX - size ||
+            rangemap_overlaps(&process->library_ranges, end - bias, addr))
             break;
         const struct range *range = occupant(process, addr, addr + size);
         if (!range)
@@ -130,6 +141,22 @@ static uint64_t find_room_above(const struct process *process, uint64_t bias, ui
         offset = bytes_align_up(range->end, PAGE) + bias;
     }
     return 0;
+}
+
+/* Whether a whole library lies between two extents. One that goes on beyond the gap has code of
+ * ours in it. */
+static bool library_between(const struct process *process, const struct place_extent *before,
+                            const struct place_extent *after)
+{
+    const uint64_t gap = before->addr + before->size;
+    const struct range *library =
+        rangemap_get(&process->library_ranges, rangemap_find(&process->library_ranges, gap));
+
+    if (library && library->start < gap) {
+        struct rangemap_at at = rangemap_find(&process->library_ranges, library->end);
+        library = rangemap_get(&process->library_ranges, at);
+    }
+    return library && library->end <= after->addr;
 }
 
 static int add_bias(struct place *place, const struct bias *bias, uint32_t *value)
@@ -213,7 +240,8 @@ int windows_lay_out(struct place *place, struct process *process)
 
         next = mirrors ? first + 1 : process->extent_count;
         while (next < process->extent_count && extents[next].layer == layer &&
-               extents[next].addr + extents[next].size - start <= WINDOW_MAX)
+               extents[next].addr + extents[next].size - start <= WINDOW_MAX &&
+               (!mirrors || !library_between(process, &extents[next - 1], &extents[next])))
             next++;
         err = make_file(place, process, first, next - first, mirrors);
     }

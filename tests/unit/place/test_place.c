@@ -187,7 +187,42 @@ static void a_load_counts_from_when_its_memory_came(void **state)
     place_free(place);
 }
 
-static void a_file_in_a_gap_splits_the_extent(void **state)
+/* V8's builtins lie in the text of its own binary. */
+static void code_over_a_library_stays_together(void **state)
+{
+    struct code codes[] = {piece(100, HEAP + 0x1000, 64), piece(110, HEAP + 0x3000, 64)};
+    struct place *place = new_place();
+    size_t files;
+
+    (void)state;
+    assert_int_equal(place_add_mapping(place, 7, 50, HEAP, 0x8000, PLACE_FILE, 1), 0);
+    run(place, codes, 2);
+    assert_int_equal(place_files(place, &files)->extent_count, 2);
+    assert_int_equal(files, 1);
+    assert_int_equal(events_over(place, HEAP + 0x2000, 0), 0);
+    place_free(place);
+}
+
+/* libdw takes all from a file's first to its last address for it. */
+static void no_library_lies_within_a_file(void **state)
+{
+    struct code codes[] = {piece(100, HEAP, 64)};
+    struct place *place = new_place();
+    size_t files;
+
+    (void)state;
+    codes[0].unwind_size = 100;
+    assert_int_equal(place_add_mapping(place, 7, 60, HEAP - 0x9000, 0x4000, PLACE_FILE, 2), 0);
+    run(place, codes, 1);
+    const struct place_file *file = place_files(place, &files);
+    assert_int_equal(file->head_size, 0x1000);
+    assert_true(file->extents[0].offset <= 0x5000);
+    assert_true(file->tables_offset >= 0x1000);
+    assert_true(file->tables_offset + file->tables_size <= file->extents[0].offset);
+    place_free(place);
+}
+
+static void a_library_in_a_gap_splits_the_window(void **state)
 {
     struct code codes[] = {piece(100, HEAP, 64), piece(110, HEAP + 0x3000, 64)};
     struct place *place = new_place();
@@ -196,7 +231,8 @@ static void a_file_in_a_gap_splits_the_extent(void **state)
     (void)state;
     assert_int_equal(place_add_mapping(place, 7, 50, HEAP + 0x1000, 0x1000, PLACE_FILE, 1), 0);
     run(place, codes, 2);
-    assert_int_equal(place_files(place, &files)->extent_count, 2);
+    place_files(place, &files);
+    assert_int_equal(files, 2);
     assert_int_equal(events_over(place, HEAP + 0x1800, 0), 0);
     place_free(place);
 }
@@ -210,7 +246,7 @@ static void tables_get_addresses_that_nothing_has(void **state)
     (void)state;
     codes[0].unwind_size = 100;
     /* Something lies where they would go. */
-    assert_int_equal(place_add_mapping(place, 7, 60, HEAP - 0x2000, 0x1000, PLACE_FILE, 2), 0);
+    assert_int_equal(place_add_mapping(place, 7, 60, HEAP - 0x2000, 0x1000, PLACE_DATA, 2), 0);
     assert_int_equal(place_add_mapping(place, 7, 60, HEAP - 0x10000, 0x2000, PLACE_ANONYMOUS, 3),
                      0);
     run(place, codes, 1);
@@ -273,7 +309,9 @@ int main(void)
         cmocka_unit_test(anonymous_mappings_that_add_nothing_are_dropped),
         cmocka_unit_test(a_file_takes_what_it_covers),
         cmocka_unit_test(a_load_counts_from_when_its_memory_came),
-        cmocka_unit_test(a_file_in_a_gap_splits_the_extent),
+        cmocka_unit_test(code_over_a_library_stays_together),
+        cmocka_unit_test(no_library_lies_within_a_file),
+        cmocka_unit_test(a_library_in_a_gap_splits_the_window),
         cmocka_unit_test(tables_get_addresses_that_nothing_has),
         cmocka_unit_test(tables_go_above_where_nothing_is_free_below),
         cmocka_unit_test(a_child_keeps_inherited_code),

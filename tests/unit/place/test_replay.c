@@ -237,7 +237,7 @@ static void check_files(const struct place *place)
 
     for (size_t f = 0; f < count; f++) {
         const struct place_file *file = &files[f];
-        uint64_t end = PLACE_TEXT_OFFSET;
+        uint64_t end = 0x1000;
         size_t next = 0;
         for (size_t e = 0; e < file->extent_count; e++) {
             const struct place_extent *extent = &file->extents[e];
