@@ -31,16 +31,18 @@ bool image_machine_is_64bit(uint16_t machine);
 
 struct image_stats {
     uint64_t symbols;
-    uint64_t code_bytes;    /* copied from dumps */
-    uint64_t file_size;     /* apparent */
-    uint64_t bytes_written; /* less the holes */
+    uint64_t unwind_entries; /* FDEs */
+    uint64_t unwind_dropped; /* pieces whose unwind tables were of no use, or had no room */
+    uint64_t code_bytes;     /* copied from dumps */
+    uint64_t file_size;      /* apparent */
+    uint64_t bytes_written;  /* less the holes */
 };
 
 /*
  * Writes the image of `file` to `fd` (empty, read-write), reading code and names from
  * dumps[code->source]. The build-id is a function of all that the image holds. 0 or a negative
- * errno (the dump's or the disk's), reported to `diag`. Memory: buffers of 13 MiB in all, whatever
- * the image's size.
+ * errno (the dump's or the disk's), reported to `diag`. Memory: buffers of 13 MiB in all, and,
+ * where there are unwind tables, 24 bytes a function and the largest record of them.
  */
 int image_write(const struct place_file *file, struct jitdump *const *dumps,
                 const struct image_target *target, int fd, const struct diag *diag,

@@ -16,6 +16,7 @@ int image_write(const struct place_file *file, struct jitdump *const *dumps,
 
     *stats = (struct image_stats){0};
     err = err ?: image_layout(&image);
+    err = err ?: image_write_unwind(&image);
     err = err ?: image_write_text(&image);
     err = err ?: image_write_headers(&image);
     if (!err) {

@@ -4,6 +4,7 @@
  * where place has reserved it) and adds its sections; the headers come last.
  *
  *   layout    note and code: their places are known from the start
+ *   unwind    unwind tables, where place has left room for them
  *   text      code, symbols and names, in one walk over the pieces
  *   headers   section headers, program headers, ELF header
  *   note      the build-id
@@ -48,6 +49,8 @@ int image_add_section(struct image *image, const struct image_section *section);
 
 /* Adds the note and the .text sections. 0 or a negative errno, reported. */
 int image_layout(struct image *image);
+/* Writes .eh_frame and .eh_frame_hdr and adds them. */
+int image_write_unwind(struct image *image);
 /* Writes code, symbols and names and adds their sections. */
 int image_write_text(struct image *image);
 /* Writes all headers. */

@@ -27,6 +27,7 @@ struct fixture {
     struct code **codes;
     struct place_extent *extents;
     size_t code_count, code_capacity, extent_count, extent_capacity;
+    uint64_t tables_offset; /* 0: behind the extents */
     uint64_t tables_size;
 
     /* of the last image */
@@ -64,6 +65,9 @@ struct code *fixture_add(struct fixture *fixture, uint64_t addr, const char *nam
 uint64_t fixture_record(struct fixture *fixture, uint16_t source, uint32_t id, const void *fields,
                         size_t size);
 
+/* Makes dump `source` one of the other byte order, as far as its header goes. */
+void fixture_swap_dump(struct fixture *fixture, uint16_t source);
+
 /* Writes the image and returns what image_write does; fixture->elf is open after 0. */
 int fixture_write(struct fixture *fixture, const struct image_target *target);
 
@@ -72,6 +76,9 @@ void fixture_check(const struct fixture *fixture);
 /* Output of a command in which %s is the image; skips the test if the tool is missing. The caller
  * frees. */
 char *fixture_run(const struct fixture *fixture, const char *command);
+
+/* Fails if the output of a tool has a warning or an error in it. */
+void fixture_assert_calm(const char *text);
 
 /* `size` bytes of the image at `offset`; the caller frees. */
 uint8_t *fixture_bytes(const struct fixture *fixture, uint64_t offset, size_t size);

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT */
+#include "cfi.h"
+
+#include "cursor.h"
+#include "jitinject/array.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Pointer encodings: Linux Standard Base, "DWARF Exception Header Encoding". */
+#define ENCODING_FORMAT 0x0f
+#define ENCODING_ABSPTR 0x00
+#define ENCODING_UDATA2 0x02
+#define ENCODING_UDATA4 0x03
+#define ENCODING_UDATA8 0x04
+#define ENCODING_SDATA2 0x0a
+#define ENCODING_SDATA4 0x0b
+#define ENCODING_SDATA8 0x0c
+#define ENCODING_BASE   0xf0 /* with the bit for indirect ones, which lead to memory we lack */
+#define ENCODING_PCREL  0x10
+#define ENCODING_DATA   0x30
+#define ENCODING_OMIT   0xff
+
+/* The value itself, sign-extended to 64 bits. */
+static bool read_value(struct cursor *cursor, uint8_t format, bool is_64bit, uint64_t *value)
+{
+    if (format == ENCODING_ABSPTR)
+        format = is_64bit ? ENCODING_UDATA8 : ENCODING_UDATA4;
+    switch (format) {
+    case ENCODING_UDATA2:
+        *value = cursor_u16(cursor);
+        break;
+    case ENCODING_SDATA2:
+        *value = (uint64_t)(int16_t)cursor_u16(cursor);
+        break;
+    case ENCODING_UDATA4:
+        *value = cursor_u32(cursor);
+        break;
+    case ENCODING_SDATA4:
+        *value = (uint64_t)(int32_t)cursor_u32(cursor);
+        break;
+    case ENCODING_UDATA8:
+    case ENCODING_SDATA8:
+        *value = cursor_u64(cursor);
+        break;
+    default:
+        return false;
+    }
+    return !cursor->bad;
+}
+
+static bool read_pointer(const struct cfi_data *data, struct cursor *cursor, uint8_t encoding,
+                         uint64_t address, uint64_t *value)
+{
+    if (!read_value(cursor, encoding & ENCODING_FORMAT, data->is_64bit, value))
+        return false;
+    switch (encoding & ENCODING_BASE) {
+    case 0:
+        break;
+    case ENCODING_PCREL:
+        *value += address;
+        break;
+    case ENCODING_DATA:
+        *value += data->header_addr;
+        break;
+    default:
+        return false;
+    }
+    if (!data->is_64bit)
+        *value = (uint32_t)*value;
+    return true;
+}
+
+bool cfi_pointer(const struct cfi_data *data, uint8_t encoding, const uint8_t **at,
+                 const uint8_t *end, uint64_t address, uint64_t *value)
+{
+    struct cursor cursor = {.at = *at, .end = end, .swapped = data->swapped};
+    const bool good = read_pointer(data, &cursor, encoding, address, value);
+
+    *at = cursor.at;
+    return good;
+}
+
+/* Augmentation data as the letters of the string say. False: a letter is unknown. */
+static bool parse_augmentation(const struct cfi_data *data, struct cursor *cursor,
+                               const char *letters, struct cfi_cie *cie)
+{
+    uint64_t ignored;
+
+    cie->encoding = ENCODING_ABSPTR;
+    if (*letters == '\0')
+        return true;
+    if (*letters++ != 'z')
+        return false;
+    cie->has_augmentation = true;
+    const uint64_t size = cursor_uleb(cursor);
+    const uint8_t *bytes = cursor_take(cursor, size);
+    if (!bytes)
+        return false;
+    struct cursor augmentation = {.at = bytes, .end = bytes + size, .swapped = data->swapped};
+    for (; *letters; letters++) {
+        switch (*letters) {
+        case 'R':
+            cie->encoding = cursor_u8(&augmentation);
+            break;
+        case 'L':
+            cursor_u8(&augmentation);
+            break;
+        case 'P':
+            if (!read_value(&augmentation, cursor_u8(&augmentation) & ENCODING_FORMAT,
+                            data->is_64bit, &ignored))
+                return false;
+            break;
+        case 'S':
+            cie->signal_frame = true;
+            break;
+        case 'B':
+            cie->b_key = true;
+            break;
+        default:
+            return false;
+        }
+    }
+    return !augmentation.bad && cie->encoding != ENCODING_OMIT;
+}
+
+/* `cursor` is behind the id. */
+static bool parse_cie(const struct cfi_data *data, struct cursor *cursor, struct cfi_cie *cie)
+{
+    cie->version = cursor_u8(cursor);
+    if (cie->version != 1 && cie->version != 3)
+        return false;
+    const char *letters = (const char *)cursor->at;
+    const uint8_t *letters_end = memchr(cursor->at, '\0', cursor_left(cursor));
+    if (!letters_end)
+        return false;
+    cursor->at = letters_end + 1;
+
+    cie->parameters = cursor->at;
+    cursor_skip_leb(cursor); /* code alignment factor */
+    cursor_skip_leb(cursor); /* data alignment factor */
+    if (cie->version == 1)
+        cursor_u8(cursor);
+    else
+        cursor_skip_leb(cursor);
+    cie->parameters_size = (size_t)(cursor->at - cie->parameters);
+    if (!parse_augmentation(data, cursor, letters, cie) || cursor->bad)
+        return false;
+    cie->instructions = cursor->at;
+    cie->instructions_size = cursor_left(cursor);
+    return cfi_check_instructions(cie->instructions, &cie->instructions_size) &&
+           cie->instructions_size <= CFI_CIE_INSTRUCTIONS_MAX;
+}
+
+/* `cursor` is behind the pointer to the CIE. */
+static bool parse_fde(const struct cfi_data *data, struct cursor *cursor, const struct cfi_cie *cie,
+                      struct cfi_fde *fde)
+{
+    const uint64_t address = data->frames_addr + (uint64_t)(cursor->at - data->frames);
+
+    if (!read_pointer(data, cursor, cie->encoding, address, &fde->pc) ||
+        !read_value(cursor, cie->encoding & ENCODING_FORMAT, data->is_64bit, &fde->size))
+        return false;
+    if (cie->has_augmentation)
+        cursor_take(cursor, cursor_uleb(cursor));
+    if (cursor->bad || fde->size == 0 || fde->size > INT64_MAX)
+        return false;
+    fde->instructions = cursor->at;
+    fde->instructions_size = cursor_left(cursor);
+    return cfi_check_instructions(fde->instructions, &fde->instructions_size);
+}
+
+static int compare_offset(const void *key, const void *item)
+{
+    const size_t offset = *(const size_t *)key;
+    const struct cfi_cie *cie = item;
+
+    return (offset > cie->offset) - (offset < cie->offset);
+}
+
+static int compare_pc(const void *left, const void *right)
+{
+    const struct cfi_fde *a = left, *b = right;
+
+    return (a->pc > b->pc) - (a->pc < b->pc);
+}
+
+/* One entry, `cursor` behind its length. 0 or -ENOMEM. */
+static int parse_entry(struct cfi *cfi, const struct cfi_data *data, size_t offset,
+                       struct cursor *cursor)
+{
+    const size_t id_offset = (size_t)(cursor->at - data->frames);
+    const uint32_t id = cursor_u32(cursor);
+
+    if (id == 0) {
+        struct cfi_cie cie = {.offset = offset};
+        if (!parse_cie(data, cursor, &cie))
+            return 0;
+        if (!array_reserve(&cfi->cies, &cfi->cie_capacity, cfi->cie_count + 1))
+            return -ENOMEM;
+        cfi->cies[cfi->cie_count++] = cie;
+        return 0;
+    }
+    const size_t cie_offset = id_offset - id; /* one that is out of bounds is not found */
+    const struct cfi_cie *cie = cfi->cie_count ? bsearch(&cie_offset, cfi->cies, cfi->cie_count,
+                                                         sizeof(*cie), compare_offset)
+                                               : NULL;
+    if (!cie)
+        return 0;
+    struct cfi_fde fde = {.cie = (size_t)(cie - cfi->cies)};
+    if (!parse_fde(data, cursor, cie, &fde))
+        return 0;
+    if (!array_reserve(&cfi->fdes, &cfi->fde_capacity, cfi->fde_count + 1))
+        return -ENOMEM;
+    cfi->fdes[cfi->fde_count++] = fde;
+    return 0;
+}
+
+int cfi_parse(struct cfi *cfi, const struct cfi_data *data)
+{
+    struct cursor cursor = {
+        .at = data->frames, .end = data->frames + data->size, .swapped = data->swapped};
+
+    cfi->cie_count = 0;
+    cfi->fde_count = 0;
+    while (cursor_left(&cursor) >= 4) {
+        const size_t offset = (size_t)(cursor.at - data->frames);
+        const uint32_t length = cursor_u32(&cursor);
+        if (length == 0) /* the end, or in the middle of tables that were put together */
+            continue;
+        const uint8_t *content = cursor_take(&cursor, length);
+        if (length < 4 || !content) /* nonsense, also the mark of 64-bit lengths */
+            break;
+        struct cursor entry = {.at = content, .end = content + length, .swapped = data->swapped};
+        const int err = parse_entry(cfi, data, offset, &entry);
+        if (err)
+            return err;
+    }
+    if (cfi->fde_count > 1)
+        qsort(cfi->fdes, cfi->fde_count, sizeof(*cfi->fdes), compare_pc);
+    return 0;
+}
+
+void cfi_free(struct cfi *cfi)
+{
+    free(cfi->cies);
+    free(cfi->fdes);
+    *cfi = (struct cfi){0};
+}
+
+size_t cfi_find(const struct cfi *cfi, uint64_t pc)
+{
+    size_t low = 0, high = cfi->fde_count;
+
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (cfi->fdes[middle].pc < pc)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}

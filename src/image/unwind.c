@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Unwind tables: the UNWINDING_INFO records of the pieces become one .eh_frame for where the code
+ * is in the image. Records are read in the order of the dumps, each once.
+ *
+ * Every image has a search table, if only an empty one: perf's libunwind takes a file without for
+ * one that cannot be unwound, and goes by frame pointers where a table has nothing.
+ */
+#include "internal.h"
+
+#include "cfi.h"
+#include "encode.h"
+#include "frames.h"
+#include "jitinject/array.h"
+#include "jitinject/bytes.h"
+#include "jitinject/io.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Fields of UNWINDING_INFO, from the record's start. */
+#define RECORD_SIZE_AT        16
+#define RECORD_HEADER_SIZE_AT 24
+#define RECORD_DATA_AT        40
+
+/* Bytes read at a time, so that small records with code between them share a call. */
+#define READ_AHEAD (64u << 10)
+
+/* A piece with tables, and where its code is in the file. */
+struct user {
+    const struct code *code;
+    uint64_t offset;
+};
+
+/* Bytes [offset, offset + size) of a dump. */
+struct view {
+    uint8_t *bytes;
+    size_t size, capacity;
+    uint64_t offset;
+    const struct jitdump *dump;
+    const struct diag *diag;
+};
+
+struct unwind {
+    struct image *image;
+    struct user *users;
+    size_t user_count;
+    struct view view;
+    struct cfi cfi;
+    struct frames frames;
+};
+
+/* By record, those first that are where the record was made for. */
+static int compare_users(const void *left, const void *right)
+{
+    const struct user *a = left, *b = right;
+    const unsigned a_moved = a->code->flags & CODE_MOVED, b_moved = b->code->flags & CODE_MOVED;
+
+    if (a->code->source != b->code->source)
+        return a->code->source < b->code->source ? -1 : 1;
+    if (a->code->unwind != b->code->unwind)
+        return a->code->unwind < b->code->unwind ? -1 : 1;
+    if (a_moved != b_moved)
+        return a_moved < b_moved ? -1 : 1;
+    return (a->offset > b->offset) - (a->offset < b->offset);
+}
+
+static bool has_tables(const struct code *code)
+{
+    return code->unwind && code->unwind_size && code->size;
+}
+
+static int collect_users(struct unwind *unwind)
+{
+    const struct place_file *file = unwind->image->file;
+    size_t count = 0;
+
+    for (size_t i = 0; i < file->code_count; i++)
+        count += has_tables(file->codes[i]);
+    if (count == 0)
+        return 0;
+    unwind->users = malloc(count * sizeof(*unwind->users));
+    if (!unwind->users)
+        return -ENOMEM;
+    for (size_t i = 0; i < file->extent_count; i++) {
+        const struct place_extent *extent = &file->extents[i];
+        for (size_t k = extent->first; k < extent->first + extent->count; k++)
+            if (has_tables(file->codes[k]))
+                unwind->users[unwind->user_count++] =
+                    (struct user){.code = file->codes[k],
+                                  .offset = extent->offset + (file->codes[k]->addr - extent->addr)};
+    }
+    qsort(unwind->users, unwind->user_count, sizeof(*unwind->users), compare_users);
+    return 0;
+}
+
+/* `size` bytes of the dump; *bytes is NULL if it does not have them. 0 or a negative errno. */
+static int view_at(struct view *view, const struct jitdump *dump, uint64_t offset, uint64_t size,
+                   const uint8_t **bytes)
+{
+    const uint64_t end = jitdump_size(dump);
+
+    *bytes = NULL;
+    if (offset > end || size > end - offset)
+        return 0;
+    if (view->dump != dump || offset < view->offset || offset - view->offset > view->size ||
+        size > view->size - (offset - view->offset)) {
+        const size_t want = size > READ_AHEAD ? (size_t)size : READ_AHEAD;
+        view->size = 0;
+        if (!array_reserve(&view->bytes, &view->capacity, want))
+            return -ENOMEM;
+        const ssize_t got = io_pread(jitdump_fd(dump), view->bytes, want, offset);
+        if (got < 0) {
+            diag_report(view->diag, DIAG_ERROR, jitdump_path(dump), offset,
+                        "the dump cannot be read: %s", strerror((int)-got));
+            return (int)got;
+        }
+        view->dump = dump;
+        view->offset = offset;
+        view->size = (size_t)got;
+        if (view->size < size)
+            return 0;
+    }
+    *bytes = view->bytes + (offset - view->offset);
+    return 0;
+}
+
+/* Where the tables of a record are in it and in memory. */
+struct layout {
+    struct cfi_data data;
+    bool is_absolute; /* the record tells its address; else it follows the code of its function */
+};
+
+/*
+ * perf, V8 and CPython put .eh_frame first and have it follow the code, aligned to 8. LLVM's ORC
+ * puts a header first, as the specification says, with the address of .eh_frame in it.
+ */
+static bool find_tables(const struct image *image, const uint8_t *bytes, uint64_t size,
+                        uint64_t header_size, const struct code *code, struct layout *layout)
+{
+    static const uint8_t usual_header[] = {0x01, 0x1b, 0x03, 0x3b};
+    const uint64_t follows = bytes_align_up(code->addr + code->size, 8);
+    const uint64_t frames_size = size - header_size;
+
+    *layout = (struct layout){.data = {
+                                  .frames = bytes,
+                                  .size = (size_t)frames_size,
+                                  .frames_addr = follows,
+                                  .header_addr = follows + frames_size,
+                                  .is_64bit = image->target->is_64bit,
+                                  .swapped = image_target_swapped(image->target),
+                              }};
+    if (frames_size == 0)
+        return false;
+    if (header_size < sizeof(usual_header) || bytes[0] != usual_header[0] ||
+        memcmp(bytes + frames_size, usual_header, sizeof(usual_header)) == 0)
+        return true;
+
+    const uint8_t *pointer = bytes + sizeof(usual_header);
+    layout->data.frames = bytes + header_size;
+    layout->data.header_addr = follows;
+    layout->is_absolute = (bytes[1] & 0xf0) == 0;
+    return cfi_pointer(&layout->data, bytes[1], &pointer, bytes + header_size, follows + 4,
+                       &layout->data.frames_addr);
+}
+
+/* Reads the record of these users. *found: it has tables. 0 or a negative errno. */
+static int read_record(struct unwind *unwind, const struct code *code, struct layout *layout,
+                       bool *found)
+{
+    const struct jitdump *dump = unwind->image->dumps[code->source];
+    const bool swapped = jitdump_header(dump)->swapped;
+    const uint8_t *record;
+
+    *found = false;
+    int err = view_at(&unwind->view, dump, code->unwind, RECORD_DATA_AT, &record);
+    if (err || !record)
+        return err;
+    const uint64_t size = bytes_u64(record + RECORD_SIZE_AT, swapped);
+    const uint64_t header_size = bytes_u64(record + RECORD_HEADER_SIZE_AT, swapped);
+    if (header_size > size)
+        return 0;
+    err = view_at(&unwind->view, dump, code->unwind + RECORD_DATA_AT, size, &record);
+    if (err || !record || !find_tables(unwind->image, record, size, header_size, code, layout))
+        return err;
+    *found = true;
+    return cfi_parse(&unwind->cfi, &layout->data);
+}
+
+/*
+ * The FDEs that begin in the piece, which is `shift` from where they were made for. 0 or a negative
+ * errno.
+ */
+static int add_user(struct unwind *unwind, const struct user *user, uint64_t shift)
+{
+    struct image_stats *stats = unwind->image->stats;
+    const struct cfi *cfi = &unwind->cfi;
+    const uint64_t addr = user->code->addr - shift;
+    uint64_t added = 0;
+
+    for (size_t i = cfi_find(cfi, addr); i < cfi->fde_count; i++) {
+        const struct cfi_fde *fde = &cfi->fdes[i];
+        const uint64_t delta = fde->pc - addr;
+        if (delta >= user->code->size)
+            break;
+        const uint64_t left = user->code->size - delta;
+        const int done = frames_add(&unwind->frames, &cfi->cies[fde->cie], fde,
+                                    user->offset + delta, fde->size < left ? fde->size : left);
+        if (done < 0)
+            return done;
+        if (!done)
+            break;
+        added++;
+    }
+    stats->unwind_entries += added;
+    stats->unwind_dropped += added == 0;
+    return 0;
+}
+
+/* All users [first, end) of one record. */
+static int add_record(struct unwind *unwind, size_t first, size_t end)
+{
+    const struct user *users = unwind->users;
+    struct layout layout;
+    bool found;
+    int err = read_record(unwind, users[first].code, &layout, &found);
+
+    if (err || !found) {
+        unwind->image->stats->unwind_dropped += end - first;
+        return err;
+    }
+    for (size_t i = first; i < end && !err; i++) {
+        const struct code *code = users[i].code;
+        /* Of what was moved away from an absolute table the old address is not known. */
+        if (layout.is_absolute && code->flags & CODE_MOVED)
+            unwind->image->stats->unwind_dropped++;
+        else
+            err = add_user(unwind, &users[i],
+                           layout.is_absolute ? 0 : code->addr - users[first].code->addr);
+    }
+    return err;
+}
+
+static int add_records(struct unwind *unwind)
+{
+    int err = 0;
+
+    for (size_t i = 0, end; i < unwind->user_count && !err; i = end) {
+        const struct code *code = unwind->users[i].code;
+        for (end = i + 1; end < unwind->user_count; end++)
+            if (unwind->users[end].code->source != code->source ||
+                unwind->users[end].code->unwind != code->unwind)
+                break;
+        err = add_record(unwind, i, end);
+    }
+    return err;
+}
+
+int image_write_unwind(struct image *image)
+{
+    const struct place_file *file = image->file;
+    struct unwind unwind = {.image = image, .view.diag = image->diag};
+    /* An empty table is never read through a mapping: it may lie before the code. */
+    uint64_t offset = bytes_align_up(image_note_offset(image->target) + IMAGE_NOTE_SIZE, 8);
+    uint64_t size = FRAMES_SIZE_MIN;
+
+    if (file->tables_size >= FRAMES_SIZE_MIN + 4) {
+        offset = bytes_align_up(file->tables_offset, 4);
+        size = file->tables_offset + file->tables_size - offset;
+    }
+    int err = frames_open(&unwind.frames, image, offset, size);
+    err = err ?: collect_users(&unwind);
+    err = err ?: add_records(&unwind);
+    err = err ?: frames_finish(&unwind.frames);
+    frames_close(&unwind.frames);
+    cfi_free(&unwind.cfi);
+    free(unwind.view.bytes);
+    free(unwind.users);
+    return err;
+}
