@@ -137,4 +137,38 @@ void jitdump_index_clear(struct jitdump_index *index);
 bool jitdump_same_code(const struct jitdump *dump_a, const struct code *a,
                        const struct jitdump *dump_b, const struct code *b);
 
+/* ---- Line tables ---- */
+
+/* What the line tables of a dump have in common. */
+struct jitdump_line_traits {
+    bool has_lines; /* at least one of them tells a line */
+    uint64_t bias;  /* what its writer adds to each address in them */
+};
+
+/* Reads all line tables of the dump that `index` is of. 0 or a negative errno. */
+int jitdump_lines_survey(struct jitdump *const *dumps, const struct jitdump_index *index,
+                         struct jitdump_line_traits *traits);
+
+/* One entry of a line table. */
+struct jitdump_line {
+    int64_t offset;        /* of the code it begins with; may lie outside of the piece */
+    uint32_t line, column; /* 0: none */
+    const char *file;      /* without NUL, valid until the next call of jitdump_lines_open */
+    size_t file_size;      /* 0: not known */
+    bool is_whole;         /* the function's own line: no finer one is known */
+};
+
+struct jitdump_lines;
+
+/* A reader of the line tables of dumps[code->source]. 0 or -ENOMEM. */
+int jitdump_lines_new(struct jitdump *const *dumps, struct jitdump_lines **out);
+void jitdump_lines_free(struct jitdump_lines *lines);
+/*
+ * Goes to the line table of a piece, whose addresses are `bias` too high. One that is damaged, or
+ * none, has no lines. Memory: the largest record. 0 or a negative errno.
+ */
+int jitdump_lines_open(struct jitdump_lines *lines, const struct code *code, uint64_t bias);
+/* The next entry, in the order of the record; false: that was all. */
+bool jitdump_lines_next(struct jitdump_lines *lines, struct jitdump_line *line);
+
 #endif /* JITINJECT_JITDUMP_H */

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+#include "debug.h"
+
+#include "jitinject/bytes.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* Offset of the code's address within a LOAD record. */
+#define LOAD_CODE_ADDR 32
+/* Longer names are not looked at: no path is longer. */
+#define NAME_MAX_SIZE 4352
+
+struct jitdump_lines {
+    struct jitdump *const *dumps;
+    struct debug_view view;
+    struct debug_parser parser;
+    struct debug_name name;
+    uint64_t base; /* what entries count from: the code's address as they have it */
+    bool one_line; /* the entries are of no use, but the function's own line is known */
+    char text[NAME_MAX_SIZE];
+};
+
+int jitdump_lines_new(struct jitdump *const *dumps, struct jitdump_lines **out)
+{
+    *out = calloc(1, sizeof(**out));
+    if (!*out)
+        return -ENOMEM;
+    (*out)->dumps = dumps;
+    return 0;
+}
+
+void jitdump_lines_free(struct jitdump_lines *lines)
+{
+    if (!lines)
+        return;
+    debug_view_release(&lines->view);
+    free(lines);
+}
+
+/* Entries of what was moved are for where it was loaded. */
+static int find_loaded_addr(const struct jitdump_lines *lines, const struct jitdump *dump,
+                            const struct code *code, uint64_t *addr)
+{
+    *addr = code->addr;
+    if (!(code->flags & CODE_MOVED))
+        return 0;
+    int err =
+        debug_view_copy(&lines->view, dump, code->record + LOAD_CODE_ADDR, sizeof(*addr), addr);
+    *addr = bytes_u64(addr, dump->header.swapped);
+    return err;
+}
+
+static int read_name(struct jitdump_lines *lines, const struct jitdump *dump,
+                     const struct code *code)
+{
+    lines->name = (struct debug_name){0};
+    if (code->name_size > sizeof(lines->text))
+        return 0;
+    int err = debug_view_copy(&lines->view, dump, code->record + CODE_NAME_OFFSET, code->name_size,
+                              lines->text);
+    if (!err)
+        debug_name_parse(&lines->name, lines->text, code->name_size);
+    return err;
+}
+
+/* Addresses that an entry of the code can have, with or without a bias. */
+static void set_range(struct jitdump_lines *lines, uint64_t addr, uint64_t size, uint64_t bias)
+{
+    struct debug_parser *parser = &lines->parser;
+    const uint64_t beyond = bias > DEBUG_BIAS ? bias : DEBUG_BIAS;
+
+    parser->low = addr > DEBUG_BEFORE ? addr - DEBUG_BEFORE : 0;
+    if (__builtin_add_overflow(addr, size + beyond, &parser->high))
+        parser->high = UINT64_MAX;
+    lines->base = addr + bias;
+}
+
+/*
+ * Code of V8's Sparkplug has offsets in the bytecode for those in the code. The code is five to ten
+ * times as long, so they end early in it; right ones would go on to its end.
+ */
+static bool has_bytecode_offsets(const struct jitdump_lines *lines, const struct code *code)
+{
+    struct debug_parser parser = lines->parser;
+    struct debug_entry entry;
+    uint64_t last = 0;
+
+    if (!lines->name.is_baseline)
+        return false;
+    while (debug_parse(&parser, &entry)) {
+        const uint64_t offset = entry.addr - lines->base;
+        if (offset < code->size && offset > last)
+            last = offset;
+    }
+    return last < code->size / 3;
+}
+
+/*
+ * A record that was paired by its place in the dump may have the addresses of another mapping of
+ * the code. Then they count from that record's own address of the code.
+ */
+static uint64_t find_base(const struct jitdump_lines *lines, uint64_t record_addr, uint64_t addr)
+{
+    struct debug_parser parser = lines->parser;
+    struct debug_entry entry;
+
+    if (record_addr == addr || !debug_parse(&parser, &entry) ||
+        (entry.addr >= parser.low && entry.addr <= parser.high))
+        return addr;
+    return record_addr;
+}
+
+int jitdump_lines_open(struct jitdump_lines *lines, const struct code *code, uint64_t bias)
+{
+    const struct jitdump *dump = lines->dumps[code->source];
+    const bool swapped = dump->header.swapped;
+    const uint8_t *record;
+    uint64_t addr;
+
+    lines->parser = (struct debug_parser){.swapped = swapped, .name = &lines->name};
+    lines->one_line = false;
+    if (!code->debug)
+        return 0;
+    int err = debug_view_at(&lines->view, dump, code->debug, DEBUG_ENTRIES, &record);
+    if (err || !record)
+        return err;
+    const uint32_t size = bytes_u32(record + DEBUG_TOTAL_SIZE, swapped);
+    if (size < DEBUG_ENTRIES)
+        return 0;
+    err = debug_view_at(&lines->view, dump, code->debug, size, &record);
+    if (err || !record)
+        return err;
+    err = find_loaded_addr(lines, dump, code, &addr);
+    err = err ?: read_name(lines, dump, code);
+    if (err)
+        return err;
+
+    lines->parser.at = record + DEBUG_ENTRIES;
+    lines->parser.end = record + size;
+    lines->parser.left = bytes_u64(record + DEBUG_ENTRY_COUNT, swapped);
+    set_range(lines, addr, code->size, bias);
+    set_range(lines, find_base(lines, bytes_u64(record + DEBUG_CODE_ADDR, swapped), addr),
+              code->size, bias);
+    lines->one_line = has_bytecode_offsets(lines, code);
+    return 0;
+}
+
+bool jitdump_lines_next(struct jitdump_lines *lines, struct jitdump_line *line)
+{
+    struct debug_entry entry;
+
+    if (!debug_parse(&lines->parser, &entry))
+        return false;
+    if (lines->one_line) {
+        entry.addr = lines->base;
+        entry.line = lines->name.line;
+        entry.column = lines->name.column;
+        lines->parser.left = 0;
+    }
+    *line = (struct jitdump_line){
+        .offset = (int64_t)(entry.addr - lines->base),
+        .line = entry.line > 0 ? (uint32_t)entry.line : 0,
+        .column = entry.column > 0 ? (uint32_t)entry.column : 0,
+        .file = entry.file.at,
+        .file_size = entry.file.size,
+        .is_whole = lines->one_line,
+    };
+    return true;
+}

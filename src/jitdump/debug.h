@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/* Reading DEBUG_INFO records: the pieces between the bytes of a dump and jitdump_lines_next. */
+#ifndef JITDUMP_DEBUG_H
+#define JITDUMP_DEBUG_H
+
+#include "dump.h"
+
+/* Bytes of a dump that was read last; records that lie side by side share a read. */
+struct debug_view {
+    const struct jitdump *dump;
+    uint64_t offset; /* of bytes[0] */
+    uint8_t *bytes;
+    size_t size, capacity;
+};
+
+void debug_view_release(struct debug_view *view);
+/* `size` bytes at `offset`, good until the next call. *bytes is NULL where the dump has fewer. 0 or
+ * a negative errno. */
+int debug_view_at(struct debug_view *view, const struct jitdump *dump, uint64_t offset, size_t size,
+                  const uint8_t **bytes);
+/* Copies bytes and leaves the view as it is. 0 or a negative errno, -EIO where the dump has fewer.
+ */
+int debug_view_copy(const struct debug_view *view, const struct jitdump *dump, uint64_t offset,
+                    size_t size, void *to);
+
+/* A stretch of text that somebody else holds. */
+struct debug_text {
+    const char *at;
+    size_t size;
+};
+
+#define DEBUG_PATHS_MAX 8
+
+/* What the name of a function says of its source. All zero: nothing. */
+struct debug_name {
+    struct debug_text paths[DEBUG_PATHS_MAX]; /* of its file, the likeliest first */
+    size_t path_count;
+    int32_t line, column;
+    bool is_baseline; /* compiled by V8's Sparkplug */
+};
+
+/* Understands names as V8 has them: "JS:*add /tmp/app.js:2:13". */
+void debug_name_parse(struct debug_name *name, const char *text, size_t size);
+
+struct debug_entry {
+    uint64_t addr; /* as written */
+    int32_t line, column;
+    struct debug_text file;
+};
+
+struct debug_parser {
+    const uint8_t *at, *end; /* of the entries not read yet */
+    uint64_t left;           /* entries, as the record says */
+    bool swapped;
+    uint64_t low, high; /* plausible addresses */
+    const struct debug_name *name;
+    struct debug_text last_file;
+};
+
+/* The next entry, or false at the end of what can be read. */
+bool debug_parse(struct debug_parser *parser, struct debug_entry *entry);
+
+/* Fields of DEBUG_INFO from the record's start, and of an entry from its own. */
+enum {
+    DEBUG_TOTAL_SIZE = 4,
+    DEBUG_CODE_ADDR = 16,
+    DEBUG_ENTRY_COUNT = 24,
+    DEBUG_ENTRIES = 32,
+    DEBUG_ENTRY_LINE = 8,
+    DEBUG_ENTRY_COLUMN = 12,
+    DEBUG_ENTRY_FILE = 16,
+};
+
+/* What V8 and LLVM add to the addresses of entries: the place of the code in the ELF files that
+ * perf before 5.8 made, which took it for granted. */
+#define DEBUG_BIAS 0x40
+/* Entries may begin before the code: Erlang's do by up to 55 bytes. */
+#define DEBUG_BEFORE 256
+
+#endif /* JITDUMP_DEBUG_H */

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/* What all line tables of a dump together tell of their writer. */
+#include "debug.h"
+
+struct survey {
+    uint64_t functions; /* with lines */
+    uint64_t at_bias;   /* of these, the ones whose first line is exactly at the bias */
+    uint64_t before;    /* ... before it: addresses as they are */
+    uint64_t beyond;    /* ... with lines behind their end that the bias would bring back */
+};
+
+static void look_at(struct survey *survey, struct jitdump_lines *lines, const struct code *code)
+{
+    int64_t first = INT64_MAX, last = INT64_MIN;
+    struct jitdump_line line;
+
+    while (jitdump_lines_next(lines, &line)) {
+        /* Line 0 also marks the end of the code, which is no place in it. */
+        if (line.line == 0 || line.is_whole || line.offset < -DEBUG_BEFORE ||
+            line.offset > (int64_t)code->size + DEBUG_BIAS)
+            continue;
+        if (line.offset < first)
+            first = line.offset;
+        if (line.offset > last)
+            last = line.offset;
+    }
+    if (first > last)
+        return;
+    survey->functions++;
+    survey->at_bias += first == DEBUG_BIAS;
+    survey->before += first < DEBUG_BIAS;
+    survey->beyond += last > (int64_t)code->size;
+}
+
+/*
+ * With a bias nothing is before it, most functions begin with a line, and the last lines of many
+ * are behind their end. A few functions may be otherwise: what is paired wrongly, or damaged.
+ */
+static bool is_biased(const struct survey *survey)
+{
+    return (survey->at_bias > survey->functions / 2 || survey->beyond) &&
+           survey->before <= (survey->at_bias + survey->beyond) / 16;
+}
+
+int jitdump_lines_survey(struct jitdump *const *dumps, const struct jitdump_index *index,
+                         struct jitdump_line_traits *traits)
+{
+    struct survey survey = {0};
+    struct jitdump_lines *lines;
+    int err = jitdump_lines_new(dumps, &lines);
+
+    *traits = (struct jitdump_line_traits){0};
+    for (size_t i = 0; i < index->count && !err; i++) {
+        const struct code *code = &index->codes[i];
+        if (!code->debug || code->flags & CODE_MOVED)
+            continue;
+        err = jitdump_lines_open(lines, code, 0);
+        if (!err)
+            look_at(&survey, lines, code);
+    }
+    jitdump_lines_free(lines);
+    traits->has_lines = survey.functions > 0;
+    traits->bias = is_biased(&survey) ? DEBUG_BIAS : 0;
+    return err;
+}
