@@ -19,16 +19,16 @@ from perfbuild import (ARCH, CALLCHAIN, COMPRESSED, CPU, HOSTNAME, ID, IDENTIFIE
 
 SKIPPED = 77
 
-# What `perf script --show-mmap-events --show-task-events` has to print, in order. An address within
-# a mapping is printed as that within the mapped file.
+# What `perf script --show-mmap-events --show-task-events` has to print, in order. The
+# mapping's offset is its address, because older versions of perf print addresses within the file.
 SCRIPT = """\
-100/100 PERF_RECORD_MMAP2 100/100: [0x400000(0x1000) @ 0 08:01 7 0]: /usr/bin/app
+100/100 PERF_RECORD_MMAP2 100/100: [0x400000(0x1000) @ 0x400000 08:01 7 0]: /usr/bin/app
 100/100 PERF_RECORD_COMM: app:100/100
 100/100 PERF_RECORD_MMAP 100/100: [0x8000(0x2000) @ 0x3000]: //anon
 101/101 PERF_RECORD_FORK(101:101):(100:100)
 101/101 PERF_RECORD_MMAP2 101/101: [0x9000(0x1000) @ 0x80 <0102030405060708090a0b0c0d0e0f1011121314>]: /tmp/x.so
-100/102 7010 10
-100/102 7011 10
+100/102 7010 400010
+100/102 7011 400010
 101/101 PERF_RECORD_EXIT(101:101):(100:100)
 """
 
@@ -36,7 +36,7 @@ SCRIPT = """\
 def build(attrs, order="<", compressed=False):
     perf = PerfData(attrs, order)
     with perf.compressed(chunk=100) if compressed else contextlib.nullcontext():
-        perf.mmap2("/usr/bin/app", 0x400000, 0x1000, pid=100, inode=7)
+        perf.mmap2("/usr/bin/app", 0x400000, 0x1000, 0x400000, pid=100, inode=7)
         perf.comm("app", pid=100, time=1000)
         perf.mmap("//anon", 0x8000, 0x2000, 0x3000, pid=100, time=2000)
         perf.fork(101, 100, time=3000)
