@@ -70,9 +70,11 @@ static int make_extents(struct process *process)
     return process->biases ? 0 : -ENOMEM;
 }
 
-static const struct range *occupant(const struct process *process, uint64_t start, uint64_t end)
+/* Code of the process, memory without a file, or one of `files` in [start, end). */
+static const struct range *occupant(const struct process *process, const struct rangemap *files,
+                                    uint64_t start, uint64_t end)
 {
-    const struct rangemap *const maps[] = {&process->code_ranges, &process->file_ranges,
+    const struct rangemap *const maps[] = {&process->code_ranges, files,
                                            &process->anonymous_ranges};
 
     for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++) {
@@ -100,7 +102,8 @@ static uint64_t tables_size(struct code *const *codes, size_t count)
  * go to the nearest addresses below the code that the process never uses. No library may lie in
  * between: libdw takes all from a file's first to its last address for it. 0: there is no room.
  */
-static uint64_t find_room_below(const struct process *process, uint64_t base, uint64_t size)
+static uint64_t find_room_below(const struct process *process, const struct rangemap *files,
+                                uint64_t base, uint64_t size)
 {
     struct rangemap_at at = rangemap_find(&process->library_ranges, base);
     const struct range *library = rangemap_previous(&process->library_ranges, &at);
@@ -114,7 +117,7 @@ static uint64_t find_room_below(const struct process *process, uint64_t base, ui
     if (offset > most && most >= size)
         offset = most;
     for (unsigned try = 0; try < FREE_TRIES && offset <= most; try++) {
-        const struct range *range = occupant(process, base - offset, base - offset + size);
+        const struct range *range = occupant(process, files, base - offset, base - offset + size);
         if (!range)
             return offset;
         offset = base - bytes_align_down(range->start, PAGE) + size;
@@ -123,8 +126,8 @@ static uint64_t find_room_below(const struct process *process, uint64_t base, ui
 }
 
 /* The same above: an offset behind `end` for the tables alone. */
-static uint64_t find_room_above(const struct process *process, uint64_t bias, uint64_t end,
-                                uint64_t size)
+static uint64_t find_room_above(const struct process *process, const struct rangemap *files,
+                                uint64_t bias, uint64_t end, uint64_t size)
 {
     uint64_t offset = end;
 
@@ -133,7 +136,7 @@ static uint64_t find_room_above(const struct process *process, uint64_t bias, ui
         if (addr > UINT64_MAX - size ||
             rangemap_overlaps(&process->library_ranges, end - bias, addr))
             break;
-        const struct range *range = occupant(process, addr, addr + size);
+        const struct range *range = occupant(process, files, addr, addr + size);
         if (!range)
             return offset;
         if (range->end > UINT64_MAX - PAGE)
@@ -180,7 +183,12 @@ static int make_file(struct place *place, struct process *process, size_t first,
     struct code *const *codes = process->by_offset + first_code;
     /* Tables are of use only where one bias leads to them. */
     const uint64_t tables = mirrors ? tables_size(codes, code_count) : 0;
-    const uint64_t room = mirrors ? find_room_below(process, base, PAGE + tables) : 0;
+    uint64_t room = 0;
+    if (mirrors)
+        room = find_room_below(process, &process->file_ranges, base, PAGE + tables);
+    /* Data that was mapped there once is most often gone, and nobody looks it up by its address. */
+    if (mirrors && !room)
+        room = find_room_below(process, &process->library_ranges, base, PAGE + tables);
     uint64_t end = room ? room : PLACE_TEXT_OFFSET;
     struct bias bias = {.file = (uint32_t)place->file_count, .offset = end - base};
     uint32_t value = 0;
@@ -219,7 +227,11 @@ static int make_file(struct place *place, struct process *process, size_t first,
     if (tables && room)
         file->tables_offset = PAGE;
     else if (tables)
-        file->tables_offset = find_room_above(process, bias.offset, end, tables);
+        file->tables_offset =
+            find_room_above(process, &process->file_ranges, bias.offset, end, tables);
+    if (tables && !file->tables_offset)
+        file->tables_offset =
+            find_room_above(process, &process->library_ranges, bias.offset, end, tables);
     if (file->tables_offset)
         file->tables_size = tables;
     if (file->tables_offset >= end)
