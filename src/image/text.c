@@ -15,8 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TEXT_BUFFER  (8u << 20)
-#define NAMES_BUFFER (2u << 20)
+#define TEXT_BUFFER  (1u << 20)
+#define NAMES_BUFFER (512u << 10)
 #define TEXT_RUNS    4096
 /* Gaps of this size and more are not written. */
 #define TEXT_HOLE 4096

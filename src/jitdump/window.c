@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 /* Large enough that a read costs as much as its bytes, small enough for a cache. */
-#define WINDOW_SIZE ((size_t)1 << 20)
+#define WINDOW_SIZE ((size_t)256 << 10)
 
 void window_init(struct window *window, const struct jitdump *dump)
 {

@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* A record is at most 64 KiB; more than that is for few and large reads. */
-#define CAPACITY (1u << 20)
+#define CAPACITY (256u << 10)
 
 int source_init(struct source *source, int fd, uint64_t offset, uint64_t end,
                 const struct buffer_watch *watch)

@@ -85,14 +85,19 @@ static const struct range *occupant(const struct process *process, const struct 
     return NULL;
 }
 
-/* Bytes of unwind tables to keep room for, in pages. */
+/* Bytes of unwind tables to keep room for, in pages. LLVM writes one record for a group of functions. */
 static uint64_t tables_size(struct code *const *codes, size_t count)
 {
     uint64_t size = 0;
 
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
+        const bool shares = i > 0 && codes[i]->unwind == codes[i - 1]->unwind &&
+                            codes[i]->source == codes[i - 1]->source;
+        if (codes[i]->unwind_size && !shares)
+            size += bytes_align_up(codes[i]->unwind_size, 8);
         if (codes[i]->unwind_size)
-            size += bytes_align_up(codes[i]->unwind_size, 8) + TABLE_ROW;
+            size += TABLE_ROW;
+    }
     return size ? bytes_align_up(size + TABLE_HEADER, PAGE) : 0;
 }
 
