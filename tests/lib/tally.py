@@ -15,11 +15,23 @@ CMOCKA = [re.compile(pattern, re.MULTILINE) for pattern in (
     r"^\[  FAILED  \] .*?(\d+) test\(s\), listed below:$",
     r"^\[  SKIPPED \] .*?(\d+) test\(s\), listed below:$")]
 REASON = re.compile(r"^skip\b.*", re.MULTILINE | re.IGNORECASE)
+# What a cmocka test says before it skips.
+CMOCKA_REASON = re.compile(r"^\[ RUN      \] (\S+)\n([^\[]*)\n\[  SKIPPED \] \1$", re.MULTILINE)
+
+
+def output_of(test):
+    return test.get("stdout", "") + "\n" + test.get("stderr", "")
+
+
+def reasons(test):
+    """Why cases of a test were skipped."""
+    output = output_of(test)
+    return REASON.findall(output) + [reason for _, reason in CMOCKA_REASON.findall(output)]
 
 
 def cases(test):
     """(passed, failed, skipped) of one test."""
-    output = test.get("stdout", "") + "\n" + test.get("stderr", "")
+    output = output_of(test)
     if summaries := SUMMARY.findall(output):
         counts = [int(number) for number in summaries[-1]]
     else:
@@ -41,8 +53,7 @@ def main(path):
             if counts[1]:
                 print(f"FAIL: {test['name']} ({test['result']})", file=sys.stderr)
             if counts[2]:
-                reasons = REASON.findall(test.get("stdout", "") + "\n" + test.get("stderr", ""))
-                for reason in reasons or ["no reason given"]:
+                for reason in reasons(test) or ["no reason given"]:
                     print(f"SKIP: {test['name']}: {reason}", file=sys.stderr)
     print(*sums)
 
