@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Where records begin and end: what can be told from the 16 bytes that each record starts with and
- * from what stands behind it.
- */
+/* The 16 bytes that each record starts with. */
 #ifndef JITDUMP_FRAME_H
 #define JITDUMP_FRAME_H
 
@@ -17,22 +14,16 @@ struct frame {
     uint64_t time;
 };
 
-/* Bytes that a record of a known type has at least; 0 for an unknown type. */
-uint32_t frame_fixed_size(uint32_t id);
-
 /* False: fewer than 16 bytes are left, or they cannot be read. */
 bool frame_read(struct window *window, uint64_t offset, struct frame *frame);
 
-/* Whether it can be a record: of a known type and long enough for that. It may be cut. */
-bool frame_is_known(const struct frame *frame);
+/* Bytes that a record of a known type has at least; 0 for an unknown type. */
+uint32_t frame_fixed_size(uint32_t id);
 
-/*
- * Whether a whole record is at `offset`. Of a type that is not known, or with less in it than its
- * type has, it is one only if its size leads to the next.
- */
-bool frame_begins(struct window *window, uint64_t offset);
-
-/* Whether what is at `offset` can stand behind a record: a record, a cut one, or the end. */
-bool frame_follows(struct window *window, uint64_t offset);
+/* Whether the dump has all bytes that the record claims. */
+static inline bool frame_is_whole(const struct window *window, const struct frame *frame)
+{
+    return frame->size <= window->size - frame->offset;
+}
 
 #endif /* JITDUMP_FRAME_H */

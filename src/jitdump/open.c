@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "dump.h"
-#include "frame.h"
+#include "resync.h"
 #include "unpack.h"
 
 #include "jitinject/bytes.h"
@@ -114,13 +114,14 @@ static int find_first_record(struct jitdump *dump, const struct diag *diag)
 {
     uint32_t size = dump->header.total_size;
     bool possible = size >= HEADER_SIZE && size <= dump->size;
+    const struct trust_times any_time = {.known = false};
     struct window window;
 
     window_init(&window, dump);
     dump->first_record = possible ? size : HEADER_SIZE;
-    if (size == HEADER_SIZE || (possible && frame_begins(&window, size)))
+    if (size == HEADER_SIZE || (possible && resync_begins(&window, size, &any_time)))
         return window.error;
-    if (frame_begins(&window, HEADER_SIZE)) {
+    if (resync_begins(&window, HEADER_SIZE, &any_time)) {
         dump->first_record = HEADER_SIZE;
         diag_report(diag, DIAG_WARNING, dump->path, 8,
                     "the header claims a size of %" PRIu32 "; records are read from %d on", size,

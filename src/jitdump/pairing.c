@@ -142,21 +142,24 @@ int pairing_finish(struct pairing *pairing, struct code *codes, size_t count, bo
             leftover->before = i;
     }
 
-    for (size_t i = 0; i < pairing->guess_count; i++) {
-        const struct pairing_guess *guess = &pairing->guesses[i];
-        struct leftover *leftover = find_leftover(leftovers, waiting, guess->addr);
-        if (leftover && leftover->debug == guess->debug && !leftover->addr_loaded)
-            pair(leftover, &codes[guess->code]);
-    }
-
     for (size_t i = 0; i < waiting; i++) {
         struct leftover *leftover = &leftovers[i];
         /* The last one of a cut dump waits for a LOAD that was cut off, not for one before it. */
         bool cut_off = truncated && leftover->debug == pairing->last_debug;
         if (leftover->before != SIZE_MAX && !codes[leftover->before].debug && !cut_off)
             pair(leftover, &codes[leftover->before]);
-        pairing->unpaired += !leftover->paired;
     }
+
+    for (size_t i = 0; i < pairing->guess_count; i++) {
+        const struct pairing_guess *guess = &pairing->guesses[i];
+        struct leftover *leftover = find_leftover(leftovers, waiting, guess->addr);
+        if (leftover && leftover->debug == guess->debug && !leftover->addr_loaded &&
+            !codes[guess->code].debug)
+            pair(leftover, &codes[guess->code]);
+    }
+
+    for (size_t i = 0; i < waiting; i++)
+        pairing->unpaired += !leftovers[i].paired;
     free(leftovers);
     return 0;
 }

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "reader.h"
 
-#include "frame.h"
 #include "parse.h"
 #include "resync.h"
-#include "window.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -19,7 +17,7 @@ struct jitdump_reader {
     struct window window;
     uint64_t next;   /* where the last record ended */
     uint64_t resume; /* where records go on, if a search has passed over `next` already, else 0 */
-    struct resync_times times;
+    struct trust_times times;
     struct jitdump_stats stats;
 };
 
@@ -77,11 +75,9 @@ static void report_gap(struct jitdump_reader *reader, uint64_t from, uint64_t to
 /* No record begins from `from` on: the dump ends within one, or in something else. */
 static void report_tail(struct jitdump_reader *reader, uint64_t from)
 {
-    struct frame frame;
     uint64_t left = reader->window.size - from;
 
-    if (left >= FRAME_SIZE &&
-        !(frame_read(&reader->window, from, &frame) && frame_is_known(&frame))) {
+    if (!resync_is_cut(&reader->window, from, &reader->times)) {
         report_gap(reader, from, reader->window.size);
         return;
     }
@@ -96,9 +92,11 @@ static bool find_start(struct jitdump_reader *reader)
     struct window *window = &reader->window;
     uint64_t from = reader->next;
 
-    if (from >= window->size)
+    /* Short records are looked at without moving the window, so it is moved here. */
+    if (from >= window->size ||
+        (window->size - from >= FRAME_SIZE && !window_at(window, from, FRAME_SIZE, NULL)))
         return false;
-    if (frame_begins(window, from))
+    if (resync_begins(window, from, &reader->times))
         return true;
 
     uint64_t run =
@@ -122,7 +120,7 @@ static bool ends_well(struct jitdump_reader *reader, const struct frame *frame)
     struct window *window = &reader->window;
 
     reader->next = frame->offset + frame->size;
-    if (frame_follows(window, reader->next))
+    if (reader->next == window->size || resync_begins(window, reader->next, &reader->times))
         return true;
     reader->resume = resync_find(window, frame->offset + FRAME_SIZE, &reader->times);
     if (window->error)
@@ -179,7 +177,7 @@ int jitdump_reader_next(struct jitdump_reader *reader, struct jitdump_record *re
     while (find_start(reader)) {
         if (!frame_read(window, reader->next, &frame) || !ends_well(reader, &frame))
             continue;
-        resync_note_time(&reader->times, frame.time);
+        trust_note_time(&reader->times, frame.time);
         const char *wrong = parse_record(window, &frame, record);
         if (window->error)
             break;

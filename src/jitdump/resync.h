@@ -1,26 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Finding records again behind bytes that are none. Such bytes are in real dumps: a process that
- * forks with half a record in its stdio buffer writes that half once more (CPython 3.13).
+ * Where records begin and end, and finding them again behind bytes that are none. Such bytes are in
+ * real dumps: a process that forks with half a record in its stdio buffer writes that half once
+ * more (CPython 3.13).
  */
 #ifndef JITDUMP_RESYNC_H
 #define JITDUMP_RESYNC_H
 
-#include "frame.h"
+#include "trust.h"
 
-/* Times of records that are good, to measure others by. */
-struct resync_times {
-    bool known;
-    uint64_t first, last;
-};
+/* Whether a whole record is at `offset`: one that is certain, or whose size leads to such a one. */
+bool resync_begins(struct window *window, uint64_t offset, const struct trust_times *times);
 
-void resync_note_time(struct resync_times *times, uint64_t time);
+/* Whether the dump ends within a record that is at `offset`. */
+bool resync_is_cut(struct window *window, uint64_t offset, const struct trust_times *times);
 
 /*
- * Offset, at or behind `from`, of the first record that looks right in all its fixed fields and has
- * something behind it that can follow a record; the end of the dump if there is none. Work is
- * linear in the bytes passed over.
+ * Offset, at or behind `from`, of the first record that is certain and is followed by another, by a
+ * cut one or by the end; the end of the dump if there is none. Work is linear in the bytes passed
+ * over.
  */
-uint64_t resync_find(struct window *window, uint64_t from, const struct resync_times *times);
+uint64_t resync_find(struct window *window, uint64_t from, const struct trust_times *times);
 
 #endif /* JITDUMP_RESYNC_H */

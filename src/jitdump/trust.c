@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/* Offsets of fields are those of the jitdump specification. */
+#include "trust.h"
+
+#include "jitinject/bytes.h"
+
+#include <limits.h>
+
+/* No record is further (three days in ns, about one in cycles) from the first and from the one
+ * before it. */
+#define TIME_SPAN ((uint64_t)1 << 48)
+/* PID_MAX_LIMIT of Linux on 64 bits, include/linux/threads.h. */
+#define PID_LIMIT ((uint32_t)4 << 20)
+/* What a name, and what padding, may take without raising doubt. */
+#define NAME_LIMIT    65536
+#define PADDING_LIMIT 64
+/* nr_entry counts entries of addr, line, discrim and at least a NUL. */
+#define DEBUG_ENTRY_SIZE 17
+
+void trust_note_time(struct trust_times *times, uint64_t time)
+{
+    if (!times->known)
+        times->first = time;
+    times->known = true;
+    times->last = time;
+}
+
+static bool is_near(uint64_t a, uint64_t b)
+{
+    return (a > b ? a - b : b - a) < TIME_SPAN;
+}
+
+/* Either will do: one of the two may itself come from a damaged record. */
+static bool time_is_plausible(const struct trust_times *times, uint64_t time)
+{
+    return !times->known || is_near(time, times->first) || is_near(time, times->last);
+}
+
+static bool pid_is_plausible(uint32_t pid)
+{
+    return pid > 0 && pid <= PID_LIMIT;
+}
+
+static bool range_is_plausible(uint64_t addr, uint64_t size)
+{
+    return size <= INT_MAX && addr <= UINT64_MAX - size;
+}
+
+/* `raw` has the fixed fields, `room` is what the record holds beyond them. */
+static bool fields_are_plausible(uint32_t id, const uint8_t *raw, uint32_t room, bool swapped)
+{
+    switch (id) {
+    case JITDUMP_LOAD: {
+        uint64_t size = bytes_u64(raw + 40, swapped);
+        uint64_t name_size = size <= room ? room - size : room; /* all, if it has no bytes */
+        return pid_is_plausible(bytes_u32(raw + 16, swapped)) &&
+               range_is_plausible(bytes_u64(raw + 32, swapped), size) && name_size < NAME_LIMIT;
+    }
+    case JITDUMP_MOVE:
+        return pid_is_plausible(bytes_u32(raw + 16, swapped)) &&
+               range_is_plausible(bytes_u64(raw + 40, swapped), bytes_u64(raw + 48, swapped)) &&
+               room < PADDING_LIMIT;
+    case JITDUMP_DEBUG_INFO:
+        return bytes_u64(raw + 24, swapped) <= room / DEBUG_ENTRY_SIZE;
+    case JITDUMP_UNWINDING_INFO: {
+        uint64_t size = bytes_u64(raw + 16, swapped);
+        return size <= room && room - size < PADDING_LIMIT && bytes_u64(raw + 24, swapped) <= size;
+    }
+    default:
+        return room < PADDING_LIMIT; /* CLOSE */
+    }
+}
+
+enum trust trust_of(struct window *window, const struct frame *frame,
+                    const struct trust_times *times)
+{
+    uint8_t raw[64]; /* the longest fixed part, that of MOVE */
+    uint32_t fixed = frame_fixed_size(frame->id);
+    bool is_known = fixed && frame->size >= fixed;
+    bool in_time = time_is_plausible(times, frame->time);
+
+    if (frame->size < FRAME_SIZE || (!is_known && !in_time))
+        return TRUST_NONE;
+    if (!is_known || !in_time)
+        return TRUST_DOUBTFUL;
+    /* Of a record that is cut within its fields there is no more to see. */
+    if (window->size - frame->offset < fixed)
+        return TRUST_CERTAIN;
+    return window_peek(window, frame->offset, raw, fixed) &&
+                   fields_are_plausible(frame->id, raw, frame->size - fixed, window->swapped)
+               ? TRUST_CERTAIN
+               : TRUST_DOUBTFUL;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* How much some bytes look like a record. Records have no mark of their own. */
+#ifndef JITDUMP_TRUST_H
+#define JITDUMP_TRUST_H
+
+#include "frame.h"
+
+enum trust {
+    TRUST_NONE,     /* no record */
+    TRUST_DOUBTFUL, /* one only if others follow it: of an unknown type, damaged, or foreign bytes
+                     */
+    TRUST_CERTAIN,
+};
+
+/* Times of records that are good, to measure others by. */
+struct trust_times {
+    bool known;
+    uint64_t first, last;
+};
+
+void trust_note_time(struct trust_times *times, uint64_t time);
+
+/* By all its fixed fields, as far as the dump has them. */
+enum trust trust_of(struct window *window, const struct frame *frame,
+                    const struct trust_times *times);
+
+#endif /* JITDUMP_TRUST_H */
