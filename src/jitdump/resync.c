@@ -63,8 +63,9 @@ uint64_t resync_find(struct window *window, uint64_t from, const struct trust_ti
     /* NULL once fewer bytes are left than a record has. */
     while ((bytes = window_at(window, from, FRAME_SIZE, &have)) != NULL) {
         for (size_t i = 0; i + FRAME_SIZE <= have; i++) {
-            /* Few bytes pass the first test, so the second may cost more. */
+            /* Few bytes pass the first tests, not even zeros do, so the last may cost more. */
             if (bytes_u32(bytes + i, window->swapped) <= JITDUMP_UNWINDING_INFO &&
+                bytes_u32(bytes + i + 4, window->swapped) >= FRAME_SIZE &&
                 goes_on(window, from + i, times))
                 return from + i;
         }

@@ -433,6 +433,26 @@ static void foreign_bytes_between_records(void **state)
     }
 }
 
+/* The good record may lie anyhow across the end of the buffer, which holds 2^18 bytes. */
+static void foreign_bytes_up_to_the_end_of_the_buffer(void **state)
+{
+    (void)state;
+    for (size_t distance = 0; distance < 200; distance++) {
+        struct builder builder;
+        struct opened opened;
+        builder_init(&builder, false);
+        put_header(&builder);
+        put_load(&builder, &plain);
+        put_fill(&builder, 'x', ((size_t)1 << 18) + 40 - distance);
+        size_t after = put_load(&builder, &plain);
+        open_index(&opened, write_dump(&builder));
+        assert_int_equal(opened.index.count, 2);
+        assert_int_equal(opened.index.codes[1].record, after);
+        close_index(&opened);
+        builder_done(&builder);
+    }
+}
+
 static void foreign_bytes_at_start_and_end(void **state)
 {
     struct builder builder;
@@ -547,6 +567,7 @@ int main(void)
         cmocka_unit_test(reports_are_few),
         cmocka_unit_test(cut_at_every_byte),
         cmocka_unit_test(foreign_bytes_between_records),
+        cmocka_unit_test(foreign_bytes_up_to_the_end_of_the_buffer),
         cmocka_unit_test(foreign_bytes_at_start_and_end),
         cmocka_unit_test(wrong_size_does_not_swallow_others),
         cmocka_unit_test(unknown_types_are_passed_over),
