@@ -13,8 +13,11 @@
 struct inject_options {
     const char *input;
     const char *output;
-    const char *so_dir; /* NULL: the output's directory */
-    bool force;         /* read an input that belongs to somebody else */
+    const char *so_dir;  /* NULL: the output's directory */
+    bool force;          /* read an input that belongs to somebody else */
+    bool compress_debug; /* line tables compressed */
+    bool has_debug_bias; /* debug_bias counts; else it is found out for each dump */
+    uint64_t debug_bias; /* bytes that the addresses of line tables are too high */
 };
 
 /* A shared object that was written. */

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "options.h"
 
+#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Options of perf inject that this tool does not have, and what they are for. */
@@ -47,6 +49,11 @@ void options_help(void)
           "  -i, --input FILE    the recording, as perf record wrote it\n"
           "  -o, --output FILE   the recording to write\n"
           "      --so-dir DIR    where the shared objects go (default: the output's directory)\n"
+          "      --debug-bias=auto|N\n"
+          "                      bytes that line tables are behind the code (default: auto, found\n"
+          "                      out for each dump)\n"
+          "      --compress-debug-sections[=zlib|none]\n"
+          "                      write line tables compressed (default: none)\n"
           "  -f, --force         read a recording that belongs to another user\n"
           "  -j, --jit           accepted and ignored, for perf inject's sake\n"
           "  -q, --quiet         say only what is wrong\n"
@@ -106,13 +113,41 @@ static enum options_action check(const struct options *options, const char *posi
     return misuse();
 }
 
+/* "auto" or a number of bytes, as in C. */
+static bool parse_debug_bias(const char *value, struct inject_options *options)
+{
+    char *end = NULL;
+
+    options->has_debug_bias = strcmp(value, "auto") != 0;
+    if (!options->has_debug_bias)
+        return true;
+    errno = 0;
+    options->debug_bias = strtoull(value, &end, 0);
+    if (*value >= '0' && *value <= '9' && !*end && !errno && options->debug_bias <= INT32_MAX)
+        return true;
+    fprintf(stderr, "jitinject: --debug-bias takes auto or a number of bytes, not %s\n", value);
+    return false;
+}
+
+/* As linkers have it. */
+static bool parse_compression(const char *value, struct inject_options *options)
+{
+    options->compress_debug = !value || strcmp(value, "zlib") == 0;
+    if (options->compress_debug || strcmp(value, "none") == 0)
+        return true;
+    fprintf(stderr, "jitinject: --compress-debug-sections takes zlib or none, not %s\n", value);
+    return false;
+}
+
 enum options_action options_parse(int argc, char **argv, struct options *options)
 {
-    enum { SO_DIR = 256 };
+    enum { SO_DIR = 256, DEBUG_BIAS, COMPRESS_DEBUG };
     static const struct option known[] = {
         {"input", required_argument, NULL, 'i'},
         {"output", required_argument, NULL, 'o'},
         {"so-dir", required_argument, NULL, SO_DIR},
+        {"debug-bias", required_argument, NULL, DEBUG_BIAS},
+        {"compress-debug-sections", optional_argument, NULL, COMPRESS_DEBUG},
         {"force", no_argument, NULL, 'f'},
         {"jit", no_argument, NULL, 'j'},
         {"quiet", no_argument, NULL, 'q'},
@@ -139,6 +174,14 @@ enum options_action options_parse(int argc, char **argv, struct options *options
             break;
         case SO_DIR:
             options->inject.so_dir = optarg;
+            break;
+        case DEBUG_BIAS:
+            if (!parse_debug_bias(optarg, &options->inject))
+                return misuse();
+            break;
+        case COMPRESS_DEBUG:
+            if (!parse_compression(optarg, &options->inject))
+                return misuse();
             break;
         case 'f':
             options->inject.force = true;

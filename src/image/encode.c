@@ -39,6 +39,11 @@ size_t image_symbol_size(const struct image_target *target)
     return file_size(target, ELF_T_SYM);
 }
 
+size_t image_compression_size(const struct image_target *target)
+{
+    return file_size(target, ELF_T_CHDR);
+}
+
 /* Turns one structure, already of the target's class, into the target's byte order at `at`. */
 static void translate(const struct image_target *target, Elf_Type type, void *structure, void *at)
 {
@@ -143,4 +148,20 @@ void image_encode_symbol(const struct image_target *target, const Elf64_Sym *sym
         .st_shndx = symbol->st_shndx,
     };
     translate(target, ELF_T_SYM, &narrow, at);
+}
+
+void image_encode_compression(const struct image_target *target, const Elf64_Chdr *header, void *at)
+{
+    Elf64_Chdr wide = *header;
+
+    if (target->is_64bit) {
+        translate(target, ELF_T_CHDR, &wide, at);
+        return;
+    }
+    Elf32_Chdr narrow = {
+        .ch_type = header->ch_type,
+        .ch_size = (Elf32_Word)header->ch_size,
+        .ch_addralign = (Elf32_Word)header->ch_addralign,
+    };
+    translate(target, ELF_T_CHDR, &narrow, at);
 }

@@ -21,6 +21,7 @@ size_t image_header_size(const struct image_target *target);
 size_t image_segment_size(const struct image_target *target);
 size_t image_section_header_size(const struct image_target *target);
 size_t image_symbol_size(const struct image_target *target);
+size_t image_compression_size(const struct image_target *target);
 
 /* Write one structure of that size to `at`, which is aligned for it. */
 void image_encode_header(const struct image_target *target, const Elf64_Ehdr *header, void *at);
@@ -28,5 +29,7 @@ void image_encode_segment(const struct image_target *target, const Elf64_Phdr *s
 void image_encode_section_header(const struct image_target *target, const Elf64_Shdr *section,
                                  void *at);
 void image_encode_symbol(const struct image_target *target, const Elf64_Sym *symbol, void *at);
+void image_encode_compression(const struct image_target *target, const Elf64_Chdr *header,
+                              void *at);
 
 #endif /* JITINJECT_IMAGE_ENCODE_H */

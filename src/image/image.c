@@ -7,17 +7,23 @@
 #include <stdlib.h>
 
 int image_write(const struct place_file *file, struct jitdump *const *dumps,
-                const struct image_target *target, int fd, const struct diag *diag,
-                uint8_t build_id[IMAGE_BUILD_ID_SIZE], struct image_stats *stats)
+                const struct image_target *target, const struct image_options *options, int fd,
+                const struct diag *diag, uint8_t build_id[IMAGE_BUILD_ID_SIZE],
+                struct image_stats *stats)
 {
-    struct image image = {
-        .file = file, .dumps = dumps, .target = target, .diag = diag, .stats = stats};
+    struct image image = {.file = file,
+                          .dumps = dumps,
+                          .target = target,
+                          .options = options,
+                          .diag = diag,
+                          .stats = stats};
     int err = image_output_open(&image.output, fd, diag);
 
     *stats = (struct image_stats){0};
     err = err ?: image_layout(&image);
     err = err ?: image_write_unwind(&image);
     err = err ?: image_write_text(&image);
+    err = err ?: image_write_lines(&image);
     err = err ?: image_write_headers(&image);
     if (!err) {
         image_output_digest(&image.output, build_id);

@@ -6,6 +6,7 @@
  *   layout    note and code: their places are known from the start
  *   unwind    unwind tables, where place has left room for them
  *   text      code, symbols and names, in one walk over the pieces
+ *   lines     line tables
  *   headers   section headers, program headers, ELF header
  *   note      the build-id
  */
@@ -30,6 +31,7 @@ struct image {
     const struct place_file *file;
     struct jitdump *const *dumps;
     const struct image_target *target;
+    const struct image_options *options;
     const struct diag *diag;
     struct image_stats *stats;
     struct image_output output;
@@ -53,6 +55,8 @@ int image_layout(struct image *image);
 int image_write_unwind(struct image *image);
 /* Writes code, symbols and names and adds their sections. */
 int image_write_text(struct image *image);
+/* Writes line tables, if there are any, and adds their sections. 0 or a negative errno. */
+int image_write_lines(struct image *image);
 /* Writes all headers. */
 int image_write_headers(struct image *image);
 

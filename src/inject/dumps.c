@@ -182,6 +182,25 @@ static void report_index(const struct recording *recording, const struct dump *d
                     (unsigned long long)stats->moves_unresolved);
 }
 
+/* How to read the line tables of a dump. */
+static int survey_lines(const struct recording *recording, size_t number)
+{
+    const struct inject_options *options = recording->options;
+    const struct dump *dump = &recording->dumps[number];
+    struct jitdump_line_traits *traits = &recording->line_traits[number];
+    int err = jitdump_lines_survey(recording->dump_files, &dump->index, traits);
+
+    if (err || !traits->has_lines)
+        return err;
+    if (options->has_debug_bias)
+        traits->bias = options->debug_bias;
+    else if (traits->bias)
+        diag_report(recording->diag, DIAG_NOTE, jitdump_path(dump->file), DIAG_NO_OFFSET,
+                    "its writer adds %llu to the addresses of its line tables: taken off again",
+                    (unsigned long long)traits->bias);
+    return 0;
+}
+
 /* Reads one dump. -EBADMSG: it is of no use, which is no reason to stop. */
 static int read_dump(struct recording *recording, size_t number)
 {
@@ -193,6 +212,9 @@ static int read_dump(struct recording *recording, size_t number)
     if (err)
         return err;
     report_index(recording, dump);
+    err = survey_lines(recording, number);
+    if (err)
+        return err;
     for (size_t i = 0; i < dump->index.count; i++)
         dump->index.codes[i].pid = outer_pid(recording, dump, dump->index.codes[i].pid);
     return place_add_codes(recording->place, dump->index.codes, dump->index.count);
@@ -224,7 +246,8 @@ int dumps_read(struct recording *recording)
     if (!err) {
         usable = calloc(recording->dump_count + 1, sizeof(*usable));
         recording->dump_files = calloc(recording->dump_count + 1, sizeof(struct jitdump *));
-        if (!usable || !recording->dump_files)
+        recording->line_traits = calloc(recording->dump_count + 1, sizeof(*recording->line_traits));
+        if (!usable || !recording->dump_files || !recording->line_traits)
             err = -ENOMEM;
     }
     for (size_t i = 0; i < recording->dump_count && !err; i++) {

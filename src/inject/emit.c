@@ -114,6 +114,8 @@ static int emit_image(struct recording *recording, const struct place_file *file
                       const char *directory)
 {
     struct inject_file *row = &recording->summary->files[number];
+    const struct image_options options = {.lines = recording->line_traits,
+                                          .compress_debug = recording->options->compress_debug};
     struct image_target target;
     struct image_stats stats;
     char path[PATH_MAX];
@@ -128,8 +130,9 @@ static int emit_image(struct recording *recording, const struct place_file *file
     if (err)
         return err;
     find_target(recording, file, &target);
-    err = image_write(file, recording->dump_files, &target, outfile_fd(recording->images[number]),
-                      recording->diag, recording->build_ids[number], &stats);
+    err = image_write(file, recording->dump_files, &target, &options,
+                      outfile_fd(recording->images[number]), recording->diag,
+                      recording->build_ids[number], &stats);
     if (err) {
         diag_report(recording->diag, DIAG_ERROR, path, DIAG_NO_OFFSET, "cannot be written: %s",
                     strerror(-err));

@@ -23,6 +23,7 @@ static void recording_clear(struct recording *recording)
     }
     free(recording->dumps);
     free(recording->dump_files);
+    free(recording->line_traits);
     for (size_t i = 0; i < recording->marker_count; i++)
         free(recording->markers[i].path);
     free(recording->markers);

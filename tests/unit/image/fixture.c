@@ -180,8 +180,8 @@ int fixture_write(struct fixture *fixture, const struct image_target *target)
     fixture->reports = 0;
     fixture->fd = open(fixture->path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     assert_true(fixture->fd >= 0);
-    int err = image_write(&file, fixture->dumps, target, fixture->fd, &fixture->diag,
-                          fixture->build_id, &fixture->stats);
+    int err = image_write(&file, fixture->dumps, target, &fixture->options, fixture->fd,
+                          &fixture->diag, fixture->build_id, &fixture->stats);
     if (err == 0) {
         fixture->elf = elf_begin(fixture->fd, ELF_C_READ, NULL);
         assert_non_null(fixture->elf);

@@ -29,6 +29,7 @@ struct fixture {
     size_t code_count, code_capacity, extent_count, extent_capacity;
     uint64_t tables_offset; /* 0: behind the extents */
     uint64_t tables_size;
+    struct image_options options;
 
     /* of the last image */
     char path[128];

@@ -475,8 +475,8 @@ static void test_dump_cut_meanwhile(void **state)
                                     .extents = fixture->extents,
                                     .extent_count = 1,
                                     .end = OFFSET + 0x100};
-    assert_int_equal(image_write(&file, fixture->dumps, &fixture_x86_64, fixture->fd,
-                                 &fixture->diag, fixture->build_id, &fixture->stats),
+    assert_int_equal(image_write(&file, fixture->dumps, &fixture_x86_64, &fixture->options,
+                                 fixture->fd, &fixture->diag, fixture->build_id, &fixture->stats),
                      -EIO);
     assert_dump_error(fixture, cut);
 }
@@ -491,8 +491,8 @@ static void test_full_disk(void **state)
         print_message("skipped: no /dev/full\n");
         skip();
     }
-    assert_int_equal(image_write(&file, fixture->dumps, &fixture_x86_64, fd, &fixture->diag,
-                                 fixture->build_id, &fixture->stats),
+    assert_int_equal(image_write(&file, fixture->dumps, &fixture_x86_64, &fixture->options, fd,
+                                 &fixture->diag, fixture->build_id, &fixture->stats),
                      -ENOSPC);
     assert_int_equal(fixture->reports, 1);
     assert_int_equal(fixture->severity, DIAG_ERROR);

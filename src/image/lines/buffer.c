@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+#include "buffer.h"
+
+#include "jitinject/array.h"
+#include "jitinject/bytes.h"
+
+#include <stdlib.h>
+
+void lines_buffer_free(struct lines_buffer *buffer)
+{
+    free(buffer->bytes);
+    *buffer = (struct lines_buffer){0};
+}
+
+void lines_put(struct lines_buffer *buffer, const void *bytes, size_t size)
+{
+    if (!array_reserve(&buffer->bytes, &buffer->capacity, buffer->size + size))
+        buffer->failed = true;
+    if (buffer->failed || !size)
+        return;
+    memcpy(buffer->bytes + buffer->size, bytes, size);
+    buffer->size += size;
+}
+
+void lines_put_u8(struct lines_buffer *buffer, uint8_t value)
+{
+    lines_put(buffer, &value, sizeof(value));
+}
+
+void lines_put_u16(struct lines_buffer *buffer, uint16_t value)
+{
+    uint8_t bytes[2];
+
+    bytes_put_u16(bytes, value, buffer->swapped);
+    lines_put(buffer, bytes, sizeof(bytes));
+}
+
+void lines_put_u32(struct lines_buffer *buffer, uint32_t value)
+{
+    uint8_t bytes[4];
+
+    bytes_put_u32(bytes, value, buffer->swapped);
+    lines_put(buffer, bytes, sizeof(bytes));
+}
+
+void lines_put_u64(struct lines_buffer *buffer, uint64_t value)
+{
+    uint8_t bytes[8];
+
+    bytes_put_u64(bytes, value, buffer->swapped);
+    lines_put(buffer, bytes, sizeof(bytes));
+}
+
+void lines_put_uleb(struct lines_buffer *buffer, uint64_t value)
+{
+    uint8_t bytes[10];
+    size_t size = 0;
+
+    do {
+        bytes[size++] = (uint8_t)((value & 0x7f) | (value > 0x7f ? 0x80 : 0));
+        value >>= 7;
+    } while (value);
+    lines_put(buffer, bytes, size);
+}
+
+void lines_put_sleb(struct lines_buffer *buffer, int64_t value)
+{
+    uint8_t bytes[10];
+    size_t size = 0;
+    bool more = true;
+
+    while (more) {
+        /* The last byte's sixth bit is the sign. */
+        more = value < -64 || value > 63;
+        bytes[size++] = (uint8_t)(((uint64_t)value & 0x7f) | (more ? 0x80 : 0));
+        value >>= 7;
+    }
+    lines_put(buffer, bytes, size);
+}
+
+void lines_put_addr(struct lines_buffer *buffer, uint64_t value, uint8_t size)
+{
+    if (size == 8)
+        lines_put_u64(buffer, value);
+    else
+        lines_put_u32(buffer, (uint32_t)value);
+}
+
+size_t lines_begin_length(struct lines_buffer *buffer)
+{
+    const size_t at = buffer->size;
+
+    lines_put_u32(buffer, 0);
+    return at;
+}
+
+void lines_end_length(struct lines_buffer *buffer, size_t at, size_t more)
+{
+    const size_t size = buffer->size - at - sizeof(uint32_t) + more;
+
+    if (!buffer->failed)
+        bytes_put_u32(buffer->bytes + at, (uint32_t)size, buffer->swapped);
+}

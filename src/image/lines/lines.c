@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Line tables: the DEBUG_INFO records of the pieces become .debug_line and what readers need to
+ * find their way in it. Pieces are taken in the order of the image, and no more than one unit's
+ * worth of them is kept.
+ *
+ * Where an image has lines at all, each piece has a row: perf gives a file up after some addresses
+ * in a row without one. What has no lines is in the file "??", line 0, which readers show as
+ * unknown.
+ */
+#include "../internal.h"
+
+#include "rows.h"
+#include "unit.h"
+
+#include <errno.h>
+#include <string.h>
+
+struct writer {
+    struct image *image;
+    struct lines_units units;
+    struct lines_rows rows;
+    struct jitdump_lines *lines;
+};
+
+static bool has_lines(const struct image *image)
+{
+    const struct place_file *file = image->file;
+
+    for (size_t i = 0; i < file->code_count && image->options->lines; i++)
+        if (file->codes[i]->debug && image->options->lines[file->codes[i]->source].has_lines)
+            return true;
+    return false;
+}
+
+static int add_piece(struct writer *writer, const struct code *code, uint64_t offset)
+{
+    struct lines_files *files = &writer->units.files;
+    int err =
+        jitdump_lines_open(writer->lines, code, writer->image->options->lines[code->source].bias);
+
+    if (err) {
+        diag_report(writer->image->diag, DIAG_ERROR,
+                    jitdump_path(writer->image->dumps[code->source]), code->debug,
+                    "the line table cannot be read: %s", strerror(-err));
+        return err;
+    }
+    err = lines_rows_read(&writer->rows, writer->lines, code, files);
+    lines_files_forget(files);
+    if (err)
+        return err;
+    for (size_t i = 0; i < writer->rows.count; i++)
+        writer->image->stats->line_rows += writer->rows.rows[i].line != 0;
+    return lines_units_add(&writer->units, offset, code->size, &writer->rows);
+}
+
+static int add_pieces(struct writer *writer)
+{
+    const struct place_file *file = writer->image->file;
+    int err = 0;
+
+    for (size_t i = 0; i < file->extent_count && !err; i++) {
+        const struct place_extent *extent = &file->extents[i];
+        for (size_t k = extent->first; k < extent->first + extent->count && !err; k++) {
+            const struct code *code = file->codes[k];
+            if (code->size)
+                err = add_piece(writer, code, extent->offset + (code->addr - extent->addr));
+        }
+    }
+    return err;
+}
+
+int image_write_lines(struct image *image)
+{
+    struct writer writer = {.image = image};
+    int err;
+
+    if (!has_lines(image))
+        return 0;
+    err = jitdump_lines_new(image->dumps, &writer.lines);
+    err = err ?: lines_units_open(&writer.units, image);
+    err = err ?: add_pieces(&writer);
+    err = err ?: lines_units_finish(&writer.units);
+    if (writer.units.is_full)
+        diag_report(image->diag, DIAG_WARNING, NULL, DIAG_NO_OFFSET,
+                    "not all line tables of process %u are in its image: DWARF holds 4 GiB of them",
+                    image->file->pid);
+    lines_units_close(&writer.units);
+    lines_rows_free(&writer.rows);
+    jitdump_lines_free(writer.lines);
+    return err;
+}

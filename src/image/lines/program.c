@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+#include "program.h"
+
+#include "dwarf.h"
+
+/* Special opcodes go forward by up to 16 bytes with a line from 5 before to 8 behind. */
+#define LINE_BASE   (-5)
+#define LINE_RANGE  14
+#define OPCODE_BASE 13
+
+#define MIN_INSTRUCTION 1
+#define MAX_OPERATIONS  1
+#define DEFAULT_IS_STMT 1
+
+void lines_program_describe(struct lines_buffer *header)
+{
+    /* Operands of the standard opcodes, from DW_LNS_copy on. */
+    static const uint8_t operands[OPCODE_BASE - 1] = {0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1};
+
+    lines_put_u8(header, MIN_INSTRUCTION);
+    lines_put_u8(header, MAX_OPERATIONS);
+    lines_put_u8(header, DEFAULT_IS_STMT);
+    lines_put_u8(header, (uint8_t)LINE_BASE);
+    lines_put_u8(header, LINE_RANGE);
+    lines_put_u8(header, OPCODE_BASE);
+    lines_put(header, operands, sizeof(operands));
+}
+
+void lines_program_begin(struct lines_program *program, uint64_t address)
+{
+    struct lines_buffer *code = &program->code;
+
+    program->address = address;
+    program->line = 1;
+    program->column = 0;
+    program->file = 1;
+    lines_put_u8(code, 0);
+    lines_put_uleb(code, 1u + program->address_size);
+    lines_put_u8(code, DW_LNE_set_address);
+    lines_put_addr(code, address, program->address_size);
+}
+
+static void advance(struct lines_program *program, uint64_t address)
+{
+    lines_put_u8(&program->code, DW_LNS_advance_pc);
+    lines_put_uleb(&program->code, address - program->address);
+    program->address = address;
+}
+
+void lines_program_row(struct lines_program *program, uint64_t address, uint32_t line,
+                       uint32_t column, uint32_t file)
+{
+    struct lines_buffer *code = &program->code;
+    int64_t step = (int64_t)line - program->line;
+
+    if (file != program->file) {
+        lines_put_u8(code, DW_LNS_set_file);
+        lines_put_uleb(code, file);
+    }
+    if (column != program->column) {
+        lines_put_u8(code, DW_LNS_set_column);
+        lines_put_uleb(code, column);
+    }
+    if (step < LINE_BASE || step >= LINE_BASE + LINE_RANGE) {
+        lines_put_u8(code, DW_LNS_advance_line);
+        lines_put_sleb(code, step);
+        step = 0;
+    }
+    const uint64_t first = (uint64_t)(step - LINE_BASE) + OPCODE_BASE;
+    if (address - program->address > (UINT8_MAX - first) / LINE_RANGE)
+        advance(program, address);
+    lines_put_u8(code, (uint8_t)(first + (address - program->address) * LINE_RANGE));
+    program->address = address;
+    program->line = line;
+    program->column = column;
+    program->file = file;
+}
+
+void lines_program_end(struct lines_program *program, uint64_t address)
+{
+    static const uint8_t end[] = {0, 1, DW_LNE_end_sequence};
+
+    advance(program, address);
+    lines_put(&program->code, end, sizeof(end));
+}
