@@ -104,9 +104,17 @@ enum place_found {
     PLACE_UNNAMED,   /* in such memory, where no piece was known at that time */
     PLACE_NAMED,
 };
-/* What a reader of the result finds at an address of a process at a time. */
-enum place_found place_lookup(const struct place *place, uint32_t pid, uint64_t addr,
-                              uint64_t time);
+struct place_query {
+    uint64_t addr, time;
+    uint32_t pid;
+    enum place_found found; /* the answer */
+};
+
+/*
+ * What a reader of the result finds at an address of a process at a time. Many at once cost much
+ * less than one by one: they wait for memory together.
+ */
+void place_lookup(const struct place *place, struct place_query *queries, size_t count);
 
 struct place_process {
     uint32_t pid;

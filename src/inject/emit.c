@@ -110,14 +110,11 @@ int emit_start(const struct recording *recording, const char *path, mode_t mode,
     return err;
 }
 
-static int emit_image(struct recording *recording, const struct place_file *file, size_t number,
+/* Starts the file of an image, so that whatever is wrong with its place is said before any work. */
+static int open_image(struct recording *recording, const struct place_file *file, size_t number,
                       const char *directory)
 {
     struct inject_file *row = &recording->summary->files[number];
-    const struct image_options options = {.lines = recording->line_traits,
-                                          .compress_debug = recording->options->compress_debug};
-    struct image_target target;
-    struct image_stats stats;
     char path[PATH_MAX];
     int err = image_path(directory, file, path);
 
@@ -126,26 +123,11 @@ static int emit_image(struct recording *recording, const struct place_file *file
                     "its path is too long for the names of the shared objects");
         return err;
     }
-    err = emit_start(recording, path, 0666, &recording->images[number]);
-    if (err)
-        return err;
-    find_target(recording, file, &target);
-    err = image_write(file, recording->dump_files, &target, &options,
-                      outfile_fd(recording->images[number]), recording->diag,
-                      recording->build_ids[number], &stats);
-    if (err) {
-        diag_report(recording->diag, DIAG_ERROR, path, DIAG_NO_OFFSET, "cannot be written: %s",
-                    strerror(-err));
-        return err;
-    }
-    *row = (struct inject_file){.path = strdup(path),
-                                .size = stats.file_size,
-                                .bytes = stats.bytes_written,
-                                .symbols = stats.symbols};
-    return row->path ? 0 : -ENOMEM;
+    row->path = strdup(path);
+    return row->path ? emit_start(recording, path, 0666, &recording->images[number]) : -ENOMEM;
 }
 
-int emit_images(struct recording *recording)
+int emit_open(struct recording *recording)
 {
     const struct place_file *files = place_files(recording->place, &recording->image_count);
     char directory[PATH_MAX];
@@ -161,6 +143,55 @@ int emit_images(struct recording *recording)
     if (recording->image_count > 0)
         err = find_directory(recording, directory);
     for (size_t i = 0; i < recording->image_count && !err; i++)
-        err = emit_image(recording, &files[i], i, directory);
+        err = open_image(recording, &files[i], i, directory);
     return err;
+}
+
+static int write_image(struct recording *recording, const struct place_file *file, size_t number)
+{
+    struct inject_file *row = &recording->summary->files[number];
+    const struct image_options options = {.lines = recording->line_traits,
+                                          .compress_debug = recording->options->compress_debug};
+    struct image_target target;
+    struct image_stats stats;
+
+    find_target(recording, file, &target);
+    int err = image_write(file, recording->dump_files, &target, &options,
+                          outfile_fd(recording->images[number]), recording->diag,
+                          recording->build_ids[number], &stats);
+    if (err) {
+        diag_report(recording->diag, DIAG_ERROR, row->path, DIAG_NO_OFFSET, "cannot be written: %s",
+                    strerror(-err));
+        return err;
+    }
+    row->size = stats.file_size;
+    row->bytes = stats.bytes_written;
+    row->symbols = stats.symbols;
+    return 0;
+}
+
+static void *write_images(void *context)
+{
+    struct recording *recording = context;
+    size_t count;
+    const struct place_file *files = place_files(recording->place, &count);
+
+    for (size_t i = 0; i < count && !recording->emit_err; i++)
+        recording->emit_err = write_image(recording, &files[i], i);
+    return NULL;
+}
+
+void emit_begin(struct recording *recording)
+{
+    recording->emitting = pthread_create(&recording->emitter, NULL, write_images, recording) == 0;
+    if (!recording->emitting)
+        write_images(recording);
+}
+
+int emit_finish(struct recording *recording)
+{
+    if (recording->emitting)
+        pthread_join(recording->emitter, NULL);
+    recording->emitting = false;
+    return recording->emit_err;
 }

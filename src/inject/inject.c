@@ -10,6 +10,7 @@
 
 static void recording_clear(struct recording *recording)
 {
+    emit_finish(recording);
     for (size_t i = 0; i < recording->image_count && recording->images; i++)
         outfile_free(recording->images[i]);
     outfile_free(recording->output);
@@ -115,38 +116,45 @@ static int run(struct recording *recording)
     if (!err)
         err = summarize(recording);
     if (!err)
-        err = emit_images(recording);
-    if (!err)
+        err = emit_open(recording);
+    if (!err) {
+        emit_begin(recording);
         err = rewrite_records(recording);
+    }
     if (!err)
         err = commit(recording);
     return err;
 }
 
-/* Counts errors on their way to the caller, so that no failure goes without a word. */
-struct error_counter {
+/* Notes errors on their way to the caller, so that no failure goes without a word; one at a time.
+ */
+struct error_watch {
     const struct diag *next;
+    pthread_mutex_t lock;
     bool reported;
 };
 
-static void count_errors(void *context, const struct diag_report *report)
+static void watch_report(void *context, const struct diag_report *report)
 {
-    struct error_counter *counter = context;
+    struct error_watch *watch = context;
 
-    counter->reported |= report->severity == DIAG_ERROR;
-    counter->next->report(counter->next->context, report);
+    pthread_mutex_lock(&watch->lock);
+    watch->reported |= report->severity == DIAG_ERROR;
+    watch->next->report(watch->next->context, report);
+    pthread_mutex_unlock(&watch->lock);
 }
 
 int inject_run(const struct inject_options *options, const struct diag *diag,
                struct inject_summary *summary)
 {
-    struct error_counter counter = {.next = diag};
-    const struct diag counting = {.report = count_errors, .context = &counter};
-    struct recording recording = {.options = options, .diag = &counting, .summary = summary};
+    struct error_watch watch = {.next = diag, .lock = PTHREAD_MUTEX_INITIALIZER};
+    const struct diag watched = {.report = watch_report, .context = &watch};
+    struct recording recording = {.options = options, .diag = &watched, .summary = summary};
     int err = run(&recording);
 
-    if (err && !counter.reported)
-        diag_report(&counting, DIAG_ERROR, options->output, DIAG_NO_OFFSET, "not written: %s",
+    emit_finish(&recording);
+    if (err && !watch.reported)
+        diag_report(&watched, DIAG_ERROR, options->output, DIAG_NO_OFFSET, "not written: %s",
                     strerror(-err));
     recording_clear(&recording);
     return err;

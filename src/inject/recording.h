@@ -10,6 +10,8 @@
 #include "jitinject/perfdata.h"
 #include "jitinject/place.h"
 
+#include <pthread.h>
+
 /* A mapping event of a file that is called like a dump. */
 struct marker {
     char *path;      /* as in the event */
@@ -54,6 +56,9 @@ struct recording {
     struct outfile **images; /* one for each of place_files */
     uint8_t (*build_ids)[IMAGE_BUILD_ID_SIZE];
     size_t image_count;
+    pthread_t emitter;
+    bool emitting; /* the thread runs */
+    int emit_err;
     struct outfile *output;
 
     struct inject_summary *summary;
@@ -71,8 +76,15 @@ int emit_spare_inputs(const struct recording *recording, const char *path);
 /* emit.c: starts an output; whatever is wrong with its place is reported. */
 int emit_start(const struct recording *recording, const char *path, mode_t mode,
                struct outfile **out);
-/* emit.c: writes the image of every file that place laid out. */
-int emit_images(struct recording *recording);
+/* emit.c: starts a file for every image that place laid out. */
+int emit_open(struct recording *recording);
+/*
+ * emit.c: writes the images, beside what the caller does until emit_finish: they and the recording
+ * are made of different inputs. Build-ids and sizes are there after emit_finish, which may be
+ * called again. 0 or a negative errno.
+ */
+void emit_begin(struct recording *recording);
+int emit_finish(struct recording *recording);
 /* rewrite.c: the recording again, with the new mapping events. */
 int rewrite_records(struct recording *recording);
 

@@ -19,12 +19,16 @@
 #define PROT_READ_EXEC 5
 #define MAPPED_PRIVATE 2
 
+#define SAMPLES 64
+
 struct rewrite {
     struct recording *recording;
     struct perfdata_writer *writer;
     const struct place_event *events;
     size_t event_count, next_event;
     size_t next_dropped;
+    struct place_query samples[SAMPLES]; /* not counted yet */
+    size_t sample_count;
     size_t last_row; /* of the summary, for the samples of one process one after another */
 };
 
@@ -107,23 +111,34 @@ static struct inject_process *row_of(struct rewrite *rewrite, uint32_t pid)
     return &summary->processes[low];
 }
 
-static int count_sample(struct rewrite *rewrite, const struct perfdata_record *record)
+static int count_samples(struct rewrite *rewrite)
+{
+    place_lookup(rewrite->recording->place, rewrite->samples, rewrite->sample_count);
+    for (size_t i = 0; i < rewrite->sample_count; i++) {
+        const struct place_query *sample = &rewrite->samples[i];
+        if (sample->found == PLACE_ELSEWHERE)
+            continue;
+        struct inject_process *row = row_of(rewrite, sample->pid);
+        if (!row)
+            return -ENOMEM;
+        row->jit_samples++;
+        row->named_samples += sample->found == PLACE_NAMED;
+    }
+    rewrite->sample_count = 0;
+    return 0;
+}
+
+/* Samples are looked up together, a few at a time. */
+static int take_sample(struct rewrite *rewrite, const struct perfdata_record *record)
 {
     struct perfdata_sample sample;
 
     if (!perfdata_sample(rewrite->recording->data, record, &sample) ||
         sample.cpumode != CPUMODE_USER)
         return 0;
-    const enum place_found found =
-        place_lookup(rewrite->recording->place, sample.pid, sample.ip, sample.time);
-    if (found == PLACE_ELSEWHERE)
-        return 0;
-    struct inject_process *row = row_of(rewrite, sample.pid);
-    if (!row)
-        return -ENOMEM;
-    row->jit_samples++;
-    row->named_samples += found == PLACE_NAMED;
-    return 0;
+    rewrite->samples[rewrite->sample_count++] =
+        (struct place_query){.addr = sample.ip, .time = sample.time, .pid = sample.pid};
+    return rewrite->sample_count == SAMPLES ? count_samples(rewrite) : 0;
 }
 
 static bool is_dropped(struct rewrite *rewrite, uint64_t number)
@@ -149,7 +164,7 @@ static int rewrite_record(struct rewrite *rewrite, const struct perfdata_record 
     else if (perfdata_time(recording->data, record, &time) && time > *greatest)
         *greatest = time;
     if (!err && record->type == PERFDATA_SAMPLE)
-        err = count_sample(rewrite, record);
+        err = take_sample(rewrite, record);
     if (err)
         return err;
     if (!is_dropped(rewrite, record->number))
@@ -168,7 +183,11 @@ static int rewrite_all(struct rewrite *rewrite)
     while (!err && (got = perfdata_next(recording->data, &record)) != 0)
         err = got < 0 ? got : rewrite_record(rewrite, &record, &greatest);
     if (!err)
+        err = count_samples(rewrite);
+    if (!err)
         err = write_events(rewrite, UINT64_MAX);
+    if (!err)
+        err = emit_finish(rewrite->recording);
     for (size_t i = 0; i < recording->image_count && !err; i++)
         err = perfdata_write_build_id(rewrite->writer, recording->build_ids[i],
                                       recording->summary->files[i].path);

@@ -38,12 +38,35 @@ int finder_index(struct finder *finder, struct code *const *codes, size_t count)
     return 0;
 }
 
+/* The part of the span that holds the address. */
+static bool find_part(const struct finder *finder, uint64_t addr, uint64_t *part)
+{
+    *part = (addr - finder->start) >> finder->shift;
+    return finder->count > 0 && addr >= finder->start && *part < finder->parts;
+}
+
+void finder_fetch_part(const struct finder *finder, uint64_t addr)
+{
+    uint64_t part;
+
+    if (find_part(finder, addr, &part))
+        __builtin_prefetch(&finder->first[part]);
+}
+
+void finder_fetch_range(const struct finder *finder, uint64_t addr)
+{
+    uint64_t part;
+
+    if (find_part(finder, addr, &part))
+        __builtin_prefetch(&finder->ranges[finder->first[part]]);
+}
+
 bool finder_holds(const struct finder *finder, uint64_t addr)
 {
     const uint64_t offset = addr - finder->start;
-    const uint64_t part = offset >> finder->shift;
+    uint64_t part;
 
-    if (finder->count == 0 || addr < finder->start || part >= finder->parts)
+    if (!find_part(finder, addr, &part))
         return false;
     /* The piece is the first one of its part or begins within it: at most the first of the next
      * part. */

@@ -30,6 +30,12 @@ struct finder {
 
 /* `codes` by address, not overlapping, within 4 GiB. 0, -ENOMEM, or -EOVERFLOW. */
 int finder_index(struct finder *finder, struct code *const *codes, size_t count);
+/*
+ * Two steps that bring what finder_holds reads into the cache, so that many searches can take each
+ * of them together.
+ */
+void finder_fetch_part(const struct finder *finder, uint64_t addr);
+void finder_fetch_range(const struct finder *finder, uint64_t addr);
 /* Whether a piece holds the address. */
 bool finder_holds(const struct finder *finder, uint64_t addr);
 void finder_clear(struct finder *finder);

@@ -8,6 +8,8 @@
 
 /* As in process.c: a damaged recording may hold a circle of forks. */
 #define ANCESTORS_MAX 64
+/* About as many reads as a processor can have under way. */
+#define LOOKUP_BATCH 16
 
 int place_new(const struct place_options *options, struct place **out)
 {
@@ -188,27 +190,52 @@ const struct place_process *place_processes(const struct place *place, size_t *c
     return place->rows;
 }
 
-enum place_found place_lookup(const struct place *place, uint32_t pid, uint64_t addr, uint64_t time)
+/* The pieces that are mapped at the address of a query; NULL: none, and the answer is set. */
+static const struct finder *find_mapped(const struct place *place, struct place_query *query)
 {
-    const struct process *process = process_find(place, pid);
+    const struct process *process = process_find(place, query->pid);
+    uint64_t time = query->time;
     bool anonymous = false;
 
+    query->found = PLACE_ELSEWHERE;
     for (unsigned depth = 0; process && process->holds_code && depth < ANCESTORS_MAX; depth++) {
-        const struct history_change *change = history_find(&process->history, addr, time);
+        const struct history_change *change = history_find(&process->history, query->addr, time);
         const bool is_child = process->forked && process->fork_time <= time;
         /* A fork replaces what an earlier process of the same pid had. */
         if (change && is_child && change->time < process->fork_time)
             change = NULL;
         if (change && change->value == MAPPED_FILE)
-            return PLACE_ELSEWHERE;
+            return NULL;
         if (change)
-            return finder_holds(&place->biases[change->value - MAPPED_FIRST_BIAS].finder, addr)
-                       ? PLACE_NAMED
-                       : PLACE_UNNAMED;
-        anonymous |= rangemap_overlaps(&process->anonymous_ranges, addr, addr + 1);
+            return &place->biases[change->value - MAPPED_FIRST_BIAS].finder;
+        anonymous |= rangemap_overlaps(&process->anonymous_ranges, query->addr, query->addr + 1);
         if (is_child)
             time = process->fork_time;
         process = is_child ? process->parent : NULL;
     }
-    return anonymous ? PLACE_UNNAMED : PLACE_ELSEWHERE;
+    if (anonymous)
+        query->found = PLACE_UNNAMED;
+    return NULL;
+}
+
+void place_lookup(const struct place *place, struct place_query *queries, size_t count)
+{
+    const struct finder *finders[LOOKUP_BATCH];
+
+    for (size_t first = 0; first < count; first += LOOKUP_BATCH) {
+        struct place_query *batch = queries + first;
+        const size_t size = count - first < LOOKUP_BATCH ? count - first : LOOKUP_BATCH;
+        for (size_t i = 0; i < size; i++) {
+            finders[i] = find_mapped(place, &batch[i]);
+            if (finders[i])
+                finder_fetch_part(finders[i], batch[i].addr);
+        }
+        for (size_t i = 0; i < size; i++)
+            if (finders[i])
+                finder_fetch_range(finders[i], batch[i].addr);
+        for (size_t i = 0; i < size; i++)
+            if (finders[i])
+                batch[i].found =
+                    finder_holds(finders[i], batch[i].addr) ? PLACE_NAMED : PLACE_UNNAMED;
+    }
 }

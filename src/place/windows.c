@@ -85,7 +85,8 @@ static const struct range *occupant(const struct process *process, const struct 
     return NULL;
 }
 
-/* Bytes of unwind tables to keep room for, in pages. LLVM writes one record for a group of functions. */
+/* Bytes of unwind tables to keep room for, in pages. LLVM writes one record for a group of
+ * functions. */
 static uint64_t tables_size(struct code *const *codes, size_t count)
 {
     uint64_t size = 0;

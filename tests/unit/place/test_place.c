@@ -11,6 +11,15 @@
 
 #define HEAP UINT64_C(0x7f0000000000)
 
+static enum place_found found_at(const struct place *place, uint32_t pid, uint64_t addr,
+                                 uint64_t time)
+{
+    struct place_query query = {.addr = addr, .time = time, .pid = pid};
+
+    place_lookup(place, &query, 1);
+    return query.found;
+}
+
 static bool same_index(void *context, const struct code *a, const struct code *b)
 {
     (void)context;
@@ -161,9 +170,9 @@ static void a_file_takes_what_it_covers(void **state)
     (void)state;
     assert_int_equal(place_add_mapping(place, 7, 200, HEAP + 0x1000, 0x1000, PLACE_FILE, 1), 0);
     run(place, codes, 1);
-    assert_int_equal(place_lookup(place, 7, HEAP + 0x1800, 150), PLACE_NAMED);
-    assert_int_equal(place_lookup(place, 7, HEAP + 0x1800, 250), PLACE_ELSEWHERE);
-    assert_int_equal(place_lookup(place, 7, HEAP + 0x2800, 250), PLACE_NAMED);
+    assert_int_equal(found_at(place, 7, HEAP + 0x1800, 150), PLACE_NAMED);
+    assert_int_equal(found_at(place, 7, HEAP + 0x1800, 250), PLACE_ELSEWHERE);
+    assert_int_equal(found_at(place, 7, HEAP + 0x2800, 250), PLACE_NAMED);
     place_free(place);
 }
 
@@ -179,8 +188,8 @@ static void a_load_counts_from_when_its_memory_came(void **state)
     run(place, codes, 2);
     const struct place_event *events = place_events(place, &count);
     assert_int_equal(events[0].time, 501);
-    assert_int_equal(place_lookup(place, 7, HEAP, 900), PLACE_NAMED);
-    assert_int_equal(place_lookup(place, 7, HEAP, 400), PLACE_UNNAMED);
+    assert_int_equal(found_at(place, 7, HEAP, 900), PLACE_NAMED);
+    assert_int_equal(found_at(place, 7, HEAP, 400), PLACE_UNNAMED);
     /* The second occupant counts from its own time: the first one was there. */
     assert_int_equal(events_over(place, HEAP, 1500), 1);
     assert_int_equal(events_over(place, HEAP, 2000), 1);
@@ -291,9 +300,9 @@ static void a_child_keeps_inherited_code(void **state)
     assert_int_equal(place_add_mapping(place, 8, 250, HEAP, 0x1000, PLACE_ANONYMOUS, 2), 0);
     codes[1].pid = 8;
     run(place, codes, 2);
-    assert_int_equal(place_lookup(place, 8, HEAP, 350), PLACE_NAMED);
-    assert_int_equal(place_lookup(place, 8, HEAP + 0x100, 350), PLACE_NAMED);
-    assert_int_equal(place_lookup(place, 7, HEAP + 0x100, 350), PLACE_UNNAMED);
+    assert_int_equal(found_at(place, 8, HEAP, 350), PLACE_NAMED);
+    assert_int_equal(found_at(place, 8, HEAP + 0x100, 350), PLACE_NAMED);
+    assert_int_equal(found_at(place, 7, HEAP + 0x100, 350), PLACE_UNNAMED);
     place_dropped(place, &count);
     assert_int_equal(count, 1);
     place_free(place);

@@ -47,6 +47,15 @@ struct world {
     size_t code_count;
 };
 
+static enum place_found found_at(const struct place *place, uint32_t pid, uint64_t addr,
+                                 uint64_t time)
+{
+    struct place_query query = {.addr = addr, .time = time, .pid = pid};
+
+    place_lookup(place, &query, 1);
+    return query.found;
+}
+
 static bool same_name(void *context, const struct code *a, const struct code *b)
 {
     (void)context;
@@ -187,7 +196,7 @@ static void check_slot(const struct place *place, const struct world *world, uin
                        unsigned slot, uint64_t time, const struct view *expected,
                        const struct view *seen)
 {
-    const enum place_found found = place_lookup(place, pid, slot_address(world, slot), time);
+    const enum place_found found = found_at(place, pid, slot_address(world, slot), time);
     const struct code *code = seen->kind == OURS ? code_at(place, seen) : NULL;
 
     if (expected->kind == REAL_FILE) {
