@@ -5,8 +5,8 @@
 
 #include "strings.h"
 
-/* DW_AT_comp_dir: relative names are left as they are. */
-#define LINES_DIRECTORY ""
+/* DW_AT_comp_dir. Unknown; elfutils takes an empty one for the root. */
+#define LINES_DIRECTORY "."
 
 struct lines_file {
     uint32_t directory; /* index */

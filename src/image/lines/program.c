@@ -33,7 +33,7 @@ void lines_program_begin(struct lines_program *program, uint64_t address)
     program->address = address;
     program->line = 1;
     program->column = 0;
-    program->file = 1;
+    program->has_file = false;
     lines_put_u8(code, 0);
     lines_put_uleb(code, 1u + program->address_size);
     lines_put_u8(code, DW_LNE_set_address);
@@ -53,7 +53,8 @@ void lines_program_row(struct lines_program *program, uint64_t address, uint32_t
     struct lines_buffer *code = &program->code;
     int64_t step = (int64_t)line - program->line;
 
-    if (file != program->file) {
+    /* It is 1 to begin with, but binutils 2.40 begins with 0. */
+    if (file != program->file || !program->has_file) {
         lines_put_u8(code, DW_LNS_set_file);
         lines_put_uleb(code, file);
     }
@@ -74,6 +75,7 @@ void lines_program_row(struct lines_program *program, uint64_t address, uint32_t
     program->line = line;
     program->column = column;
     program->file = file;
+    program->has_file = true;
 }
 
 void lines_program_end(struct lines_program *program, uint64_t address)

@@ -11,6 +11,7 @@ struct lines_program {
     uint8_t address_size;
     uint64_t address;
     uint32_t line, column, file;
+    bool has_file; /* the sequence has said which */
 };
 
 /* Parameters of the programs, as the header of a unit tells them. */
