@@ -19,6 +19,7 @@ struct mapping {
 struct process {
     uint32_t pid;
     bool related;    /* has pieces, or is an ancestor or descendant of a process that has */
+    bool has_model;  /* `model` and `covered` are kept */
     bool holds_code; /* has pieces, or inherited some */
     bool has_dump, forked;
     uint64_t dump_time;  /* no piece is older, as far as the recording tells */
@@ -50,6 +51,7 @@ struct process {
     struct rangemap model;   /* value: enum mapped, or a bias */
     struct rangemap covered; /* where the model has anything but a real file */
     size_t next_code;
+    size_t last_step; /* of the timeline that concerns it */
     struct history history;
 };
 

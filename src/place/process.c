@@ -134,26 +134,50 @@ static void relate(struct place *place)
             place->forks[i].child->related = true;
 }
 
-static int collect_ranges(struct process *process)
+static int collect_mappings(struct process *process, const struct process *from)
 {
-    const struct process *from = process;
     int err = 0;
 
-    for (unsigned depth = 0; from && depth < ANCESTORS_MAX && !err; depth++) {
-        for (size_t i = 0; i < from->mapping_count && !err; i++) {
-            const struct mapping *mapping = &from->mappings[i];
-            struct rangemap *ranges = mapping->kind == PLACE_ANONYMOUS ? &process->anonymous_ranges
-                                                                       : &process->file_ranges;
-            err = rangemap_set(ranges, mapping->start, mapping->end, 0, 0);
-            if (!err && mapping->kind == PLACE_FILE)
-                err = rangemap_set(&process->library_ranges, mapping->start, mapping->end, 0, 0);
-        }
-        for (size_t i = 0; from != process && i < from->code_count && !err; i++)
+    for (size_t i = 0; i < from->mapping_count && !err; i++) {
+        const struct mapping *mapping = &from->mappings[i];
+        struct rangemap *ranges =
+            mapping->kind == PLACE_ANONYMOUS ? &process->anonymous_ranges : &process->file_ranges;
+        err = rangemap_set(ranges, mapping->start, mapping->end, 0, 0);
+        if (!err && mapping->kind == PLACE_FILE)
+            err = rangemap_set(&process->library_ranges, mapping->start, mapping->end, 0, 0);
+    }
+    return err;
+}
+
+/* What a process had and inherited; only one with code of its own is laid out and needs the latter.
+ */
+static int collect_ranges(struct process *process)
+{
+    const struct process *from = process->parent;
+    int err = collect_mappings(process, process);
+
+    for (unsigned depth = 1; process->code_count > 0 && from && depth < ANCESTORS_MAX && !err;
+         depth++) {
+        err = collect_mappings(process, from);
+        for (size_t i = 0; i < from->code_count && !err; i++)
             err = rangemap_set(&process->anonymous_ranges, from->codes[i]->addr,
                                from->codes[i]->addr + from->codes[i]->size, 0, 0);
         from = from->parent;
     }
     return err;
+}
+
+/*
+ * Whether what a reader has mapped has to be known at all times. A child that only maps files, as
+ * after most execs, neither hides code nor adds any.
+ */
+static bool needs_model(const struct process *process)
+{
+    bool needs = process->code_count > 0 || !process->parent;
+
+    for (size_t i = 0; i < process->mapping_count && !needs; i++)
+        needs = process->mappings[i].kind == PLACE_ANONYMOUS;
+    return needs;
 }
 
 int process_prepare_all(struct place *place)
@@ -178,7 +202,13 @@ int process_prepare_all(struct place *place)
                   compare_mappings);
         sort_codes(process);
         process->holds_code = process->code_count > 0;
+        process->has_model = needs_model(process);
         err = collect_ranges(process);
     }
+    /* What a child inherits its parent has to know; forks are in order of time, so from the last
+     * one on. */
+    for (size_t i = place->fork_count; i-- > 0;)
+        if (place->forks[i].child->has_model)
+            place->forks[i].parent->has_model = true;
     return err;
 }

@@ -222,8 +222,11 @@ static int map_file(struct process *process, const struct mapping *mapping)
         .time = mapping->time, .start = mapping->start, .end = mapping->end, .value = MAPPED_FILE};
     int err = 0;
 
-    if (process->holds_code && rangemap_overlaps(&process->covered, mapping->start, mapping->end))
+    if (process->holds_code &&
+        (!process->has_model || rangemap_overlaps(&process->covered, mapping->start, mapping->end)))
         err = history_add(&process->history, &change);
+    if (!process->has_model)
+        return err;
     if (!err)
         err =
             rangemap_set(&process->model, mapping->start, mapping->end, MAPPED_FILE, mapping->time);
@@ -276,9 +279,9 @@ static int run_fork(struct place *place, const struct fork *fork)
 
     if (!err)
         err = run_loads(place, fork->child, fork->time, false);
-    if (!err)
+    if (!err && fork->child->has_model)
         err = rangemap_copy(&fork->child->model, &fork->parent->model);
-    if (!err)
+    if (!err && fork->child->has_model)
         err = rangemap_copy(&fork->child->covered, &fork->parent->covered);
     fork->parent->child_time = fork->time;
     if (fork->parent->holds_code)
@@ -367,6 +370,54 @@ static int finish(struct place *place)
     return err;
 }
 
+static int run_step(struct place *place, const struct step *step)
+{
+    struct process *process = step->process;
+
+    if (!process)
+        return run_fork(place, &place->forks[step->number]);
+    const struct mapping *mapping = &process->mappings[step->number];
+    int err = run_loads(place, process, mapping->time, false);
+    if (!err && mapping->kind == PLACE_ANONYMOUS)
+        err = map_anonymous(place, process, mapping);
+    else if (!err)
+        err = map_file(process, mapping);
+    return err;
+}
+
+/* Notes for each process which step is the last to concern it. */
+static void find_last_steps(struct place *place, const struct step *steps, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (steps[i].process) {
+            steps[i].process->last_step = i;
+        } else {
+            place->forks[steps[i].number].child->last_step = i;
+            place->forks[steps[i].number].parent->last_step = i;
+        }
+    }
+}
+
+/* After its last step a process has only loads to come, and then its model is of no use. */
+static int end_process(struct place *place, struct process *process, size_t step)
+{
+    if (process->last_step != step)
+        return 0;
+    int err = run_loads(place, process, 0, true);
+    rangemap_clear(&process->model);
+    rangemap_clear(&process->covered);
+    return err;
+}
+
+static int end_processes(struct place *place, const struct step *step, size_t number)
+{
+    if (step->process)
+        return end_process(place, step->process, number);
+    const struct fork *fork = &place->forks[step->number];
+    int err = end_process(place, fork->child, number);
+    return err ? err : end_process(place, fork->parent, number);
+}
+
 int timeline_run(struct place *place)
 {
     struct step *steps = NULL;
@@ -376,18 +427,12 @@ int timeline_run(struct place *place)
     place->file_opened = calloc(place->file_count + 1, sizeof(*place->file_opened));
     if (!place->file_opened)
         err = -ENOMEM;
+    if (!err)
+        find_last_steps(place, steps, count);
     for (size_t i = 0; i < count && !err; i++) {
-        struct process *process = steps[i].process;
-        if (!process) {
-            err = run_fork(place, &place->forks[steps[i].number]);
-            continue;
-        }
-        const struct mapping *mapping = &process->mappings[steps[i].number];
-        err = run_loads(place, process, mapping->time, false);
-        if (!err && mapping->kind != PLACE_ANONYMOUS)
-            err = map_file(process, mapping);
-        else if (!err)
-            err = map_anonymous(place, process, mapping);
+        err = run_step(place, &steps[i]);
+        if (!err)
+            err = end_processes(place, &steps[i], i);
     }
     free(steps);
     for (size_t i = 0; i < place->process_count && !err; i++)
