@@ -152,6 +152,27 @@ static void find_writer(const struct recording *recording, size_t number)
     dump->in_namespace = dump->pid != dump->inner_pid;
 }
 
+/*
+ * Two containers may call their dumps alike. Where the header's pid does not tell whose the dump
+ * is, only one process can have it, and the others are to be heard of.
+ */
+static void report_rivals(const struct recording *recording, size_t number)
+{
+    const struct dump *dump = &recording->dumps[number];
+    uint32_t last = dump->pid;
+
+    for (size_t i = 0; i < recording->marker_count && dump->in_namespace; i++) {
+        const struct marker *marker = &recording->markers[i];
+        if (marker->dump != number || marker->pid == dump->pid || marker->pid == last)
+            continue;
+        last = marker->pid;
+        diag_report(recording->diag, DIAG_WARNING, jitdump_path(dump->file), DIAG_NO_OFFSET,
+                    "process %u names this dump too, which is taken for that of process %u (pid %u "
+                    "in its header): code of the former stays without names",
+                    marker->pid, dump->pid, dump->inner_pid);
+    }
+}
+
 /* The recording's pid of a record's own pid field. */
 static uint32_t outer_pid(const struct recording *recording, const struct dump *dump, uint32_t pid)
 {
@@ -253,6 +274,7 @@ int dumps_read(struct recording *recording)
     for (size_t i = 0; i < recording->dump_count && !err; i++) {
         recording->dump_files[i] = recording->dumps[i].file;
         find_writer(recording, i);
+        report_rivals(recording, i);
     }
     for (size_t i = 0; i < recording->dump_count && !err; i++) {
         err = read_dump(recording, i);

@@ -121,8 +121,10 @@ static int run(struct recording *recording)
         emit_begin(recording);
         err = rewrite_records(recording);
     }
-    if (!err)
+    if (!err) {
+        replace_warn(recording);
         err = commit(recording);
+    }
     return err;
 }
 

@@ -85,6 +85,8 @@ int emit_open(struct recording *recording);
  */
 void emit_begin(struct recording *recording);
 int emit_finish(struct recording *recording);
+/* replace.c: warns of files of other outputs that are about to be replaced. */
+void replace_warn(const struct recording *recording);
 /* rewrite.c: the recording again, with the new mapping events. */
 int rewrite_records(struct recording *recording);
 

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* Shared objects are called by process, so another recording of it may have one of the same name.
+ */
+#include "recording.h"
+
+#include "jitinject/io.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Our build-id notes lie in the first bytes of a file. */
+#define NOTE_REACH 1024
+
+/* Whether the file there is one of ours with another build-id. */
+static bool is_another(const char *path, const uint8_t build_id[IMAGE_BUILD_ID_SIZE])
+{
+    uint8_t bytes[NOTE_REACH];
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    const ssize_t size = fd < 0 ? 0 : io_pread(fd, bytes, sizeof(bytes), 0);
+
+    if (fd >= 0)
+        close(fd);
+    return size == sizeof(bytes) && memcmp(bytes, "\177ELF", 4) == 0 &&
+           !memmem(bytes, sizeof(bytes), build_id, IMAGE_BUILD_ID_SIZE);
+}
+
+void replace_warn(const struct recording *recording)
+{
+    /* Where the recording is written anew, nothing else is known to need the old ones. */
+    if (access(recording->options->output, F_OK) == 0)
+        return;
+    for (size_t i = 0; i < recording->image_count; i++) {
+        const char *path = outfile_path(recording->images[i]);
+        if (!is_another(path, recording->build_ids[i]))
+            continue;
+        diag_report(
+            recording->diag, DIAG_WARNING, path, DIAG_NO_OFFSET,
+            "replaced: an earlier output that has code in the old one loses the names of it; "
+            "--so-dir keeps them apart");
+    }
+}
