@@ -38,6 +38,16 @@ static void measure(const struct place_file *file, uint64_t *count, uint64_t *na
     }
 }
 
+uint32_t image_symbols_name(uint64_t *next, const struct code *code)
+{
+    const uint64_t at = *next;
+
+    if (!name_fits(at, code))
+        return 0;
+    *next += (uint64_t)code->name_size + 1;
+    return (uint32_t)at;
+}
+
 int image_symbols_open(struct image_symbols *symbols, struct image *image)
 {
     const size_t entry_size = image_symbol_size(image->target);
@@ -90,9 +100,9 @@ bool image_symbols_add(struct image_symbols *symbols, const struct code *code, u
                        uint16_t section)
 {
     const struct image *image = symbols->image;
-    const bool named = name_fits(symbols->next_name, code);
+    const uint32_t name = image_symbols_name(&symbols->next_name, code);
     const Elf64_Sym symbol = {
-        .st_name = named ? (uint32_t)symbols->next_name : 0,
+        .st_name = name,
         .st_info = ELF64_ST_INFO(STB_LOCAL, STT_FUNC),
         .st_shndx = section,
         .st_value = value,
@@ -102,9 +112,7 @@ bool image_symbols_add(struct image_symbols *symbols, const struct code *code, u
 
     image_encode_symbol(image->target, &symbol, at);
     image->stats->symbols++;
-    if (named)
-        symbols->next_name += (uint64_t)code->name_size + 1;
-    return named;
+    return name != 0;
 }
 
 int image_symbols_flush(struct image_symbols *symbols)

@@ -21,6 +21,12 @@ struct image_symbols {
 int image_symbols_open(struct image_symbols *symbols, struct image *image);
 void image_symbols_close(struct image_symbols *symbols);
 
+/*
+ * Where the name of a piece is in .strtab, 0 if it has none there; `next` is 1 before the first
+ * piece, and they are asked for in their order.
+ */
+uint32_t image_symbols_name(uint64_t *next, const struct code *code);
+
 /* Whether a piece has a symbol at all: without a byte there is nothing to look up. */
 bool image_symbols_has(const struct code *code);
 

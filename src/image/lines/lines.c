@@ -10,6 +10,7 @@
  */
 #include "../internal.h"
 
+#include "../symbols.h"
 #include "rows.h"
 #include "unit.h"
 
@@ -21,6 +22,7 @@ struct writer {
     struct lines_units units;
     struct lines_rows rows;
     struct jitdump_lines *lines;
+    uint64_t next_name; /* in .strtab */
 };
 
 static bool has_lines(const struct image *image)
@@ -51,7 +53,8 @@ static int add_piece(struct writer *writer, const struct code *code, uint64_t of
         return err;
     for (size_t i = 0; i < writer->rows.count; i++)
         writer->image->stats->line_rows += writer->rows.rows[i].line != 0;
-    return lines_units_add(&writer->units, offset, code->size, &writer->rows);
+    return lines_units_add(&writer->units, offset, code->size,
+                           image_symbols_name(&writer->next_name, code), &writer->rows);
 }
 
 static int add_pieces(struct writer *writer)
@@ -63,7 +66,7 @@ static int add_pieces(struct writer *writer)
         const struct place_extent *extent = &file->extents[i];
         for (size_t k = extent->first; k < extent->first + extent->count && !err; k++) {
             const struct code *code = file->codes[k];
-            if (code->size)
+            if (image_symbols_has(code))
                 err = add_piece(writer, code, extent->offset + (code->addr - extent->addr));
         }
     }
@@ -72,7 +75,7 @@ static int add_pieces(struct writer *writer)
 
 int image_write_lines(struct image *image)
 {
-    struct writer writer = {.image = image};
+    struct writer writer = {.image = image, .next_name = 1};
     int err;
 
     if (!has_lines(image))

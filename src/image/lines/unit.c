@@ -18,12 +18,13 @@
 /* Of the 32-bit format. */
 #define OFFSET_MAX 0xfffffff0u
 
-/* All units look alike. */
-#define ABBREVIATION_UNIT 1
+/* All units look alike, and so do all functions. */
+#define ABBREVIATION_UNIT     1
+#define ABBREVIATION_FUNCTION 2
 static const uint8_t abbreviations[] = {
     ABBREVIATION_UNIT,
     DW_TAG_compile_unit,
-    DW_CHILDREN_no,
+    DW_CHILDREN_yes,
     DW_AT_producer,
     DW_FORM_line_strp,
     DW_AT_name,
@@ -32,6 +33,17 @@ static const uint8_t abbreviations[] = {
     DW_FORM_line_strp,
     DW_AT_stmt_list,
     DW_FORM_sec_offset,
+    DW_AT_low_pc,
+    DW_FORM_addr,
+    DW_AT_high_pc,
+    DW_FORM_udata,
+    0,
+    0,
+    ABBREVIATION_FUNCTION,
+    DW_TAG_subprogram,
+    DW_CHILDREN_no,
+    DW_AT_linkage_name,
+    DW_FORM_strp,
     DW_AT_low_pc,
     DW_FORM_addr,
     DW_AT_high_pc,
@@ -51,6 +63,7 @@ int lines_units_open(struct lines_units *units, struct image *image)
         .info.swapped = swapped,
         .ranges.swapped = swapped,
         .header.swapped = swapped,
+        .functions.swapped = swapped,
         .program.code.swapped = swapped,
         .program.address_size = image->target->is_64bit ? 8 : 4,
     };
@@ -65,6 +78,7 @@ void lines_units_close(struct lines_units *units)
     lines_buffer_free(&units->info);
     lines_buffer_free(&units->ranges);
     lines_buffer_free(&units->header);
+    lines_buffer_free(&units->functions);
     lines_buffer_free(&units->program.code);
     lines_files_free(&units->files);
 }
@@ -130,6 +144,8 @@ static void put_unit(struct lines_units *units, uint64_t table)
     lines_put_u32(info, (uint32_t)table);
     lines_put_addr(info, units->low, address_size);
     lines_put_uleb(info, units->high - units->low);
+    lines_put(info, units->functions.bytes, units->functions.size);
+    lines_put_uleb(info, 0);
     lines_end_length(info, length, 0);
 
     length = lines_begin_length(ranges);
@@ -148,7 +164,22 @@ static void put_unit(struct lines_units *units, uint64_t table)
 static bool has_failed(const struct lines_units *units)
 {
     return units->program.code.failed || units->header.failed || units->info.failed ||
-           units->ranges.failed || units->strings.text.failed || units->files.failed;
+           units->functions.failed || units->ranges.failed || units->strings.text.failed ||
+           units->files.failed;
+}
+
+/*
+ * The function's own entry. A symbol would do, if binutils did not go through all symbols for each
+ * address without one.
+ */
+static void put_function(struct lines_units *units, uint64_t offset, uint64_t size, uint32_t name)
+{
+    struct lines_buffer *functions = &units->functions;
+
+    lines_put_uleb(functions, ABBREVIATION_FUNCTION);
+    lines_put_u32(functions, name);
+    lines_put_addr(functions, offset, units->program.address_size);
+    lines_put_uleb(functions, size);
 }
 
 /* Ends the unit in the making. 0 or a negative errno. */
@@ -156,35 +187,55 @@ static int end_unit(struct lines_units *units)
 {
     const uint64_t table = units->table.size;
 
-    if (units->functions && !has_failed(units)) {
+    if (units->function_count && !has_failed(units)) {
         if (put_table(units))
             put_unit(units, table);
         else
             units->is_full = true;
     }
-    units->functions = 0;
+    units->function_count = 0;
     units->program.code.size = 0;
+    units->functions.size = 0;
     lines_files_clear(&units->files);
     return has_failed(units) ? -ENOMEM : units->table.stream.err;
 }
 
-int lines_units_add(struct lines_units *units, uint64_t offset, uint64_t size,
+int lines_units_add(struct lines_units *units, uint64_t offset, uint64_t size, uint32_t name,
                     const struct lines_rows *rows)
 {
     struct lines_program *program = &units->program;
 
-    if (units->functions++ == 0)
+    if (units->function_count++ == 0)
         units->low = offset;
     units->high = offset + size;
+    put_function(units, offset, size, name);
     lines_program_begin(program, offset);
     for (size_t i = 0; i < rows->count; i++) {
         const struct lines_row *row = &rows->rows[i];
         lines_program_row(program, offset + row->offset, row->line, row->column, row->file);
     }
     lines_program_end(program, offset + size);
-    return units->functions == UNIT_FUNCTIONS || program->code.size >= UNIT_PROGRAM
+    return units->function_count == UNIT_FUNCTIONS || program->code.size >= UNIT_PROGRAM
                ? end_unit(units)
                : 0;
+}
+
+/* .debug_str: the names are those of the symbols, and their bytes are there already. */
+static int add_names(struct lines_units *units)
+{
+    struct image *image = units->image;
+
+    for (size_t i = image->section_count; i > 0; i--) {
+        if (strcmp(image->sections[i - 1].name, ".strtab") != 0)
+            continue;
+        struct image_section names = image->sections[i - 1];
+        names.name = ".debug_str";
+        names.type = SHT_PROGBITS;
+        names.flags = SHF_MERGE | SHF_STRINGS;
+        names.entry_size = 1;
+        return image_add_section(image, &names);
+    }
+    return 0;
 }
 
 static int write_section(struct lines_units *units, const struct image_section *header,
@@ -213,6 +264,7 @@ int lines_units_finish(struct lines_units *units)
     err = err ?: lines_section_finish(&units->table);
     err = err ?: write_section(units, &info, units->info.bytes, units->info.size);
     err = err ?: write_section(units, &abbreviation, abbreviations, sizeof(abbreviations));
+    err = err ?: add_names(units);
     err = err ?: write_section(units, &ranges, units->ranges.bytes, units->ranges.size);
     err =
         err ?: write_section(units, &strings, units->strings.text.bytes, units->strings.text.size);

@@ -22,8 +22,9 @@ struct lines_units {
     /* of the unit in the making */
     struct lines_files files;
     struct lines_program program;
+    struct lines_buffer functions; /* their entries in .debug_info */
     uint64_t low, high;
-    size_t functions;
+    size_t function_count;
     bool is_full; /* a unit had no room in .debug_line and is left out */
 };
 
@@ -31,8 +32,9 @@ struct lines_units {
 int lines_units_open(struct lines_units *units, struct image *image);
 void lines_units_close(struct lines_units *units);
 
-/* Adds a function, behind the last one in the file. 0 or a negative errno. */
-int lines_units_add(struct lines_units *units, uint64_t offset, uint64_t size,
+/* Adds a function, behind the last one in the file; `name` is its place in .strtab. 0 or a negative
+ * errno. */
+int lines_units_add(struct lines_units *units, uint64_t offset, uint64_t size, uint32_t name,
                     const struct lines_rows *rows);
 
 /* Writes the last unit and all sections. 0 or a negative errno. */
