@@ -42,7 +42,7 @@ enum place_mapping_kind {
  *                    are left out.
  */
 int place_add_mapping(struct place *place, uint32_t pid, uint64_t time, uint64_t addr, uint64_t len,
-                      enum place_mapping_kind kind, uint64_t record);
+                      enum place_mapping_kind kind, uint64_t file, uint64_t record);
 int place_add_fork(struct place *place, uint32_t child, uint32_t parent, uint64_t time);
 int place_add_dump(struct place *place, uint32_t pid, uint64_t time);
 int place_add_codes(struct place *place, struct code *codes, size_t count);

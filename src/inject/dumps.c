@@ -252,7 +252,7 @@ static int use_markers(struct recording *recording, const bool *usable)
             marker->dump = NO_DUMP;
         if (marker->dump == NO_DUMP)
             err = place_add_mapping(recording->place, marker->pid, marker->time, marker->addr,
-                                    marker->len, PLACE_FILE, marker->record);
+                                    marker->len, PLACE_FILE, i + 1, marker->record);
         else
             err = place_add_dump(recording->place, marker->pid, marker->time);
     }

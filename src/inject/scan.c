@@ -73,6 +73,16 @@ static int add_marker(struct recording *recording, const struct perfdata_mapping
     return 0;
 }
 
+/* Tells the files of a process apart. Never 0. */
+static uint64_t file_number(const char *name)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
+
+    for (; *name; name++)
+        hash = (hash ^ (unsigned char)*name) * UINT64_C(0x100000001b3);
+    return hash | 1;
+}
+
 static int scan_mapping(struct recording *recording, const struct perfdata_record *record)
 {
     struct perfdata_mapping mapping;
@@ -93,7 +103,7 @@ static int scan_mapping(struct recording *recording, const struct perfdata_recor
     else if (record->type == PERFDATA_MMAP2 ? !(mapping.prot & PROT_EXEC) : mapping.is_data)
         kind = PLACE_DATA;
     return place_add_mapping(recording->place, mapping.pid, time, mapping.addr, mapping.len, kind,
-                             record->number);
+                             file_number(mapping.filename), record->number);
 }
 
 static int scan_fork(struct recording *recording, const struct perfdata_record *record)

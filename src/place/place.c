@@ -41,7 +41,7 @@ void place_free(struct place *place)
 }
 
 int place_add_mapping(struct place *place, uint32_t pid, uint64_t time, uint64_t addr, uint64_t len,
-                      enum place_mapping_kind kind, uint64_t record)
+                      enum place_mapping_kind kind, uint64_t file, uint64_t record)
 {
     struct process *process = process_get(place, pid);
 
@@ -52,6 +52,7 @@ int place_add_mapping(struct place *place, uint32_t pid, uint64_t time, uint64_t
         (struct mapping){.time = time,
                          .start = addr,
                          .end = len > UINT64_MAX - addr ? UINT64_MAX : addr + len,
+                         .file = file,
                          .record = record,
                          .kind = kind};
     return 0;

@@ -12,6 +12,7 @@
 struct mapping {
     uint64_t time;
     uint64_t start, end;
+    uint64_t file;
     uint64_t record;
     enum place_mapping_kind kind;
 };
@@ -44,7 +45,7 @@ struct process {
 
     struct rangemap code_ranges;      /* where it has pieces */
     struct rangemap file_ranges;      /* every real file it ever had mapped, or inherited */
-    struct rangemap library_ranges;   /* of these, the ones that can run */
+    struct rangemap library_ranges;   /* of these, all of the files with code */
     struct rangemap anonymous_ranges; /* likewise memory without a file, and inherited code */
 
     /* State of the timeline: what a reader would have mapped. */

@@ -134,18 +134,45 @@ static void relate(struct place *place)
             place->forks[i].child->related = true;
 }
 
+static int compare_files(const void *left, const void *right)
+{
+    uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+
+    return (a > b) - (a < b);
+}
+
+/* The files that `from` has mapped code of, sorted; NULL when memory is out. */
+static uint64_t *list_libraries(const struct process *from, size_t *count)
+{
+    uint64_t *files = malloc((from->mapping_count + 1) * sizeof(*files));
+
+    *count = 0;
+    if (!files)
+        return NULL;
+    for (size_t i = 0; i < from->mapping_count; i++)
+        if (from->mappings[i].kind == PLACE_FILE)
+            files[(*count)++] = from->mappings[i].file;
+    qsort(files, *count, sizeof(*files), compare_files);
+    return files;
+}
+
+/* A library takes the addresses of its data, too. */
 static int collect_mappings(struct process *process, const struct process *from)
 {
-    int err = 0;
+    size_t count;
+    uint64_t *libraries = list_libraries(from, &count);
+    int err = libraries ? 0 : -ENOMEM;
 
     for (size_t i = 0; i < from->mapping_count && !err; i++) {
         const struct mapping *mapping = &from->mappings[i];
         struct rangemap *ranges =
             mapping->kind == PLACE_ANONYMOUS ? &process->anonymous_ranges : &process->file_ranges;
         err = rangemap_set(ranges, mapping->start, mapping->end, 0, 0);
-        if (!err && mapping->kind == PLACE_FILE)
+        if (!err && mapping->kind != PLACE_ANONYMOUS &&
+            bsearch(&mapping->file, libraries, count, sizeof(*libraries), compare_files))
             err = rangemap_set(&process->library_ranges, mapping->start, mapping->end, 0, 0);
     }
+    free(libraries);
     return err;
 }
 

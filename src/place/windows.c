@@ -44,7 +44,7 @@ static bool continues_extent(const struct process *process, const struct code *p
 
     return next->layer == previous->layer && next->addr - end <= EXTENT_GAP &&
            code_end(next) - start <= WINDOW_MAX &&
-           !rangemap_overlaps(&process->file_ranges, end, next->addr);
+           !rangemap_overlaps(&process->library_ranges, end, next->addr);
 }
 
 static int make_extents(struct process *process)

@@ -143,14 +143,14 @@ static void anonymous_mappings_that_add_nothing_are_dropped(void **state)
     size_t count;
 
     (void)state;
-    assert_int_equal(place_add_mapping(place, 7, 50, HEAP, 0x10000, PLACE_ANONYMOUS, 1), 0);
+    assert_int_equal(place_add_mapping(place, 7, 50, HEAP, 0x10000, PLACE_ANONYMOUS, 0, 1), 0);
     /* A protection change over part of it, then the heap grows, then again over part. */
-    assert_int_equal(place_add_mapping(place, 7, 200, HEAP, 0x1000, PLACE_ANONYMOUS, 2), 0);
-    assert_int_equal(place_add_mapping(place, 7, 300, HEAP, 0x20000, PLACE_ANONYMOUS, 3), 0);
-    assert_int_equal(place_add_mapping(place, 7, 400, HEAP, 0x20000, PLACE_ANONYMOUS, 4), 0);
+    assert_int_equal(place_add_mapping(place, 7, 200, HEAP, 0x1000, PLACE_ANONYMOUS, 0, 2), 0);
+    assert_int_equal(place_add_mapping(place, 7, 300, HEAP, 0x20000, PLACE_ANONYMOUS, 0, 3), 0);
+    assert_int_equal(place_add_mapping(place, 7, 400, HEAP, 0x20000, PLACE_ANONYMOUS, 0, 4), 0);
     /* Another process's is none of ours. */
-    assert_int_equal(place_add_mapping(place, 8, 400, HEAP, 0x20000, PLACE_ANONYMOUS, 5), 0);
-    assert_int_equal(place_add_mapping(place, 8, 500, HEAP, 0x20000, PLACE_ANONYMOUS, 6), 0);
+    assert_int_equal(place_add_mapping(place, 8, 400, HEAP, 0x20000, PLACE_ANONYMOUS, 0, 5), 0);
+    assert_int_equal(place_add_mapping(place, 8, 500, HEAP, 0x20000, PLACE_ANONYMOUS, 0, 6), 0);
     run(place, codes, 1);
     const uint64_t *dropped = place_dropped(place, &count);
     assert_int_equal(count, 2);
@@ -168,7 +168,7 @@ static void a_file_takes_what_it_covers(void **state)
     struct place *place = new_place();
 
     (void)state;
-    assert_int_equal(place_add_mapping(place, 7, 200, HEAP + 0x1000, 0x1000, PLACE_FILE, 1), 0);
+    assert_int_equal(place_add_mapping(place, 7, 200, HEAP + 0x1000, 0x1000, PLACE_FILE, 1, 1), 0);
     run(place, codes, 1);
     assert_int_equal(found_at(place, 7, HEAP + 0x1800, 150), PLACE_NAMED);
     assert_int_equal(found_at(place, 7, HEAP + 0x1800, 250), PLACE_ELSEWHERE);
@@ -184,7 +184,7 @@ static void a_load_counts_from_when_its_memory_came(void **state)
 
     (void)state;
     assert_int_equal(place_add_dump(place, 7, 300), 0);
-    assert_int_equal(place_add_mapping(place, 7, 500, HEAP, 0x1000, PLACE_ANONYMOUS, 1), 0);
+    assert_int_equal(place_add_mapping(place, 7, 500, HEAP, 0x1000, PLACE_ANONYMOUS, 0, 1), 0);
     run(place, codes, 2);
     const struct place_event *events = place_events(place, &count);
     assert_int_equal(events[0].time, 501);
@@ -204,7 +204,7 @@ static void code_over_a_library_stays_together(void **state)
     size_t files;
 
     (void)state;
-    assert_int_equal(place_add_mapping(place, 7, 50, HEAP, 0x8000, PLACE_FILE, 1), 0);
+    assert_int_equal(place_add_mapping(place, 7, 50, HEAP, 0x8000, PLACE_FILE, 1, 1), 0);
     run(place, codes, 2);
     assert_int_equal(place_files(place, &files)->extent_count, 2);
     assert_int_equal(files, 1);
@@ -221,7 +221,7 @@ static void no_library_lies_within_a_file(void **state)
 
     (void)state;
     codes[0].unwind_size = 100;
-    assert_int_equal(place_add_mapping(place, 7, 60, HEAP - 0x9000, 0x4000, PLACE_FILE, 2), 0);
+    assert_int_equal(place_add_mapping(place, 7, 60, HEAP - 0x9000, 0x4000, PLACE_FILE, 2, 2), 0);
     run(place, codes, 1);
     const struct place_file *file = place_files(place, &files);
     assert_int_equal(file->head_size, 0x1000);
@@ -238,7 +238,7 @@ static void a_library_in_a_gap_splits_the_window(void **state)
     size_t files;
 
     (void)state;
-    assert_int_equal(place_add_mapping(place, 7, 50, HEAP + 0x1000, 0x1000, PLACE_FILE, 1), 0);
+    assert_int_equal(place_add_mapping(place, 7, 50, HEAP + 0x1000, 0x1000, PLACE_FILE, 1, 1), 0);
     run(place, codes, 2);
     place_files(place, &files);
     assert_int_equal(files, 2);
@@ -255,8 +255,8 @@ static void tables_get_addresses_that_nothing_has(void **state)
     (void)state;
     codes[0].unwind_size = 100;
     /* Something lies where they would go. */
-    assert_int_equal(place_add_mapping(place, 7, 60, HEAP - 0x2000, 0x1000, PLACE_DATA, 2), 0);
-    assert_int_equal(place_add_mapping(place, 7, 60, HEAP - 0x10000, 0x2000, PLACE_ANONYMOUS, 3),
+    assert_int_equal(place_add_mapping(place, 7, 60, HEAP - 0x2000, 0x1000, PLACE_DATA, 2, 2), 0);
+    assert_int_equal(place_add_mapping(place, 7, 60, HEAP - 0x10000, 0x2000, PLACE_ANONYMOUS, 0, 3),
                      0);
     run(place, codes, 1);
     const struct place_file *file = place_files(place, &files);
@@ -276,8 +276,8 @@ static void tables_go_above_where_nothing_is_free_below(void **state)
 
     (void)state;
     codes[0].unwind_size = 100;
-    assert_int_equal(place_add_mapping(place, 7, 60, 0x1000, HEAP - 0x1000, PLACE_FILE, 2), 0);
-    assert_int_equal(place_add_mapping(place, 7, 60, HEAP, 0x10000, PLACE_ANONYMOUS, 3), 0);
+    assert_int_equal(place_add_mapping(place, 7, 60, 0x1000, HEAP - 0x1000, PLACE_FILE, 2, 2), 0);
+    assert_int_equal(place_add_mapping(place, 7, 60, HEAP, 0x10000, PLACE_ANONYMOUS, 0, 3), 0);
     run(place, codes, 1);
     const struct place_file *file = place_files(place, &files);
     const uint64_t bias = file->extents[0].offset - file->extents[0].addr;
@@ -295,9 +295,9 @@ static void a_child_keeps_inherited_code(void **state)
     size_t count;
 
     (void)state;
-    assert_int_equal(place_add_mapping(place, 7, 50, HEAP, 0x1000, PLACE_ANONYMOUS, 1), 0);
+    assert_int_equal(place_add_mapping(place, 7, 50, HEAP, 0x1000, PLACE_ANONYMOUS, 0, 1), 0);
     assert_int_equal(place_add_fork(place, 8, 7, 200), 0);
-    assert_int_equal(place_add_mapping(place, 8, 250, HEAP, 0x1000, PLACE_ANONYMOUS, 2), 0);
+    assert_int_equal(place_add_mapping(place, 8, 250, HEAP, 0x1000, PLACE_ANONYMOUS, 0, 2), 0);
     codes[1].pid = 8;
     run(place, codes, 2);
     assert_int_equal(found_at(place, 8, HEAP, 350), PLACE_NAMED);

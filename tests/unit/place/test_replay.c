@@ -116,7 +116,7 @@ static void feed(struct place *place, struct world *world)
             assert_int_equal(
                 place_add_mapping(place, item->pid, item->time, slot_address(world, item->slot),
                                   item->slots * world->slot_size,
-                                  item->kind == MAP_FILE ? PLACE_FILE : PLACE_ANONYMOUS, i),
+                                  item->kind == MAP_FILE ? PLACE_FILE : PLACE_ANONYMOUS, i + 1, i),
                 0);
     }
     /* Out of order: place sorts by time. */
