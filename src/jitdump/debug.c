@@ -71,7 +71,8 @@ static void set_range(struct jitdump_lines *lines, uint64_t addr, uint64_t size,
     const uint64_t beyond = bias > DEBUG_BIAS ? bias : DEBUG_BIAS;
 
     parser->low = addr > DEBUG_BEFORE ? addr - DEBUG_BEFORE : 0;
-    if (__builtin_add_overflow(addr, size + beyond, &parser->high))
+    if (__builtin_add_overflow(addr, size, &parser->high) ||
+        __builtin_add_overflow(parser->high, beyond, &parser->high))
         parser->high = UINT64_MAX;
     lines->base = addr + bias;
 }

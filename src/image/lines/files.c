@@ -114,7 +114,7 @@ static uint32_t add_file(struct lines_files *files, uint32_t directory, const ch
     return (uint32_t)files->file_count++;
 }
 
-/* Directory and file; one that ends in a slash is a file as a whole. */
+/* Directory and file; one that lies in the root, or that ends in a slash, is a file as a whole. */
 static uint32_t add_path(struct lines_files *files, const char *path, size_t size)
 {
     const size_t scheme = strlen(FILE_SCHEME);
@@ -126,10 +126,9 @@ static uint32_t add_path(struct lines_files *files, const char *path, size_t siz
     if (files->file_count == 0)
         files->first_path = lines_strings_add(files->strings, path, size);
     const char *slash = memrchr(path, '/', size);
-    if (!slash || slash == path + size - 1)
+    if (!slash || slash == path || slash == path + size - 1)
         return add_file(files, 0, path, size);
-    const size_t directory_size = slash == path ? 1 : (size_t)(slash - path);
-    const uint32_t directory = add_directory(files, path, directory_size);
+    const uint32_t directory = add_directory(files, path, (size_t)(slash - path));
     return add_file(files, directory, slash + 1, (size_t)(path + size - (slash + 1)));
 }
 
