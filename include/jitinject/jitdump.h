@@ -145,7 +145,7 @@ struct jitdump_line_traits {
     uint64_t bias;  /* what its writer adds to each address in them */
 };
 
-/* Reads all line tables of the dump that `index` is of. 0 or a negative errno. */
+/* Reads line tables from all over the dump that `index` is of. 0 or a negative errno. */
 int jitdump_lines_survey(struct jitdump *const *dumps, const struct jitdump_index *index,
                          struct jitdump_line_traits *traits);
 

@@ -31,6 +31,11 @@ static bool is_text(const struct debug_text *file)
     return true;
 }
 
+static bool is_equal(const struct debug_text *a, const struct debug_text *b)
+{
+    return a->size == b->size && a->size && memcmp(a->at, b->at, a->size) == 0;
+}
+
 /* Whether what is at `next` can stand behind an entry: one more, or the end of the record. */
 static bool goes_on(const struct debug_parser *parser, const uint8_t *next)
 {
@@ -74,7 +79,8 @@ bool debug_parse(struct debug_parser *parser, struct debug_entry *entry)
 
     if (is_same_file(&entry->file)) {
         entry->file = parser->last_file;
-    } else if (!goes_on(parser, parser->at) || !is_text(&entry->file)) {
+    } else if (!goes_on(parser, parser->at) ||
+               (!is_equal(&entry->file, &parser->last_file) && !is_text(&entry->file))) {
         const struct debug_text *path = find_overwritten(parser, file);
         if (path) {
             entry->file = *path;
