@@ -287,6 +287,7 @@ static void test_odd_entries(void **state)
     put_lines(&example.builder, ADDR + 0x80, minified);
     load(&example, ADDR + 0x80, "minified", 0x10);
     write_image(&example, &x86_64, false);
+    assert_int_equal(example.stats.line_rows, 3 + 2 + 1 + 2);
     assert_output(&example, "addr2line -e %s 0x10000 0x1000f 0x10010 0x10020 0x1003f",
                   "/a:1\n/a:1\n/a:2\n/a:4\n/a:4\n");
     assert_output(&example, "addr2line -e %s 0x10040 0x1004f 0x10050 0x1005f",
