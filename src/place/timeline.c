@@ -3,7 +3,7 @@
  * The timeline: loads, mappings and forks in order of time over a model of what a reader would have
  * mapped. An event is made only where the reader would otherwise be wrong.
  */
-#include "place_internal.h"
+#include "steps.h"
 
 #include "jitinject/array.h"
 #include "jitinject/bytes.h"
@@ -289,50 +289,6 @@ static int run_fork(struct place *place, const struct fork *fork)
     return err;
 }
 
-/* One mapping or fork of any related process, in one list by time. */
-struct step {
-    uint64_t time;
-    struct process *process; /* NULL: a fork */
-    size_t number;           /* of the mapping, or of the fork */
-};
-
-/* A fork comes before the mappings of its time, and a process's mappings keep their order. */
-static int compare_steps(const void *left, const void *right)
-{
-    const struct step *a = left, *b = right;
-
-    if (a->time != b->time)
-        return a->time < b->time ? -1 : 1;
-    if (!a->process != !b->process)
-        return a->process ? 1 : -1;
-    return (a->number > b->number) - (a->number < b->number);
-}
-
-static int collect_steps(const struct place *place, struct step **out, size_t *count)
-{
-    struct step *steps;
-    size_t total = place->fork_count;
-
-    for (size_t i = 0; i < place->process_count; i++)
-        if (place->processes[i]->related)
-            total += place->processes[i]->mapping_count;
-    *count = 0;
-    *out = steps = malloc((total + 1) * sizeof(*steps));
-    if (!steps)
-        return -ENOMEM;
-    for (size_t i = 0; i < place->fork_count; i++)
-        if (place->forks[i].parent->related && place->forks[i].child->related)
-            steps[(*count)++] = (struct step){.time = place->forks[i].time, .number = i};
-    for (size_t i = 0; i < place->process_count; i++) {
-        struct process *process = place->processes[i];
-        for (size_t n = 0; process->related && n < process->mapping_count; n++)
-            steps[(*count)++] =
-                (struct step){.time = process->mappings[n].time, .process = process, .number = n};
-    }
-    qsort(steps, *count, sizeof(*steps), compare_steps);
-    return 0;
-}
-
 static int compare_records(const void *left, const void *right)
 {
     uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
@@ -385,19 +341,6 @@ static int run_step(struct place *place, const struct step *step)
     return err;
 }
 
-/* Notes for each process which step is the last to concern it. */
-static void find_last_steps(struct place *place, const struct step *steps, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (steps[i].process) {
-            steps[i].process->last_step = i;
-        } else {
-            place->forks[steps[i].number].child->last_step = i;
-            place->forks[steps[i].number].parent->last_step = i;
-        }
-    }
-}
-
 /* After its last step a process has only loads to come, and then its model is of no use. */
 static int end_process(struct place *place, struct process *process, size_t step)
 {
@@ -422,13 +365,11 @@ int timeline_run(struct place *place)
 {
     struct step *steps = NULL;
     size_t count = 0;
-    int err = collect_steps(place, &steps, &count);
+    int err = steps_collect(place, &steps, &count);
 
     place->file_opened = calloc(place->file_count + 1, sizeof(*place->file_opened));
     if (!place->file_opened)
         err = -ENOMEM;
-    if (!err)
-        find_last_steps(place, steps, count);
     for (size_t i = 0; i < count && !err; i++) {
         err = run_step(place, &steps[i]);
         if (!err)

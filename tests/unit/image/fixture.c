@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "fixture.h"
 
+#include "../tool.h"
+
 #include "jitinject/array.h"
 #include "jitinject/io.h"
 
@@ -192,29 +194,7 @@ int fixture_write(struct fixture *fixture, const struct image_target *target)
 
 char *fixture_run(const struct fixture *fixture, const char *command)
 {
-    char line[1024], with_stderr[1200];
-    size_t size = 0;
-    char *text = NULL;
-    FILE *copy = open_memstream(&text, &size);
-
-    snprintf(line, sizeof(line), command, fixture->path); /* NOLINT: the formats are ours */
-    snprintf(with_stderr, sizeof(with_stderr), "%s 2>&1", line);
-    FILE *pipe = popen(with_stderr, "re");
-    assert_non_null(copy);
-    assert_non_null(pipe);
-    for (int c; (c = getc(pipe)) != EOF;)
-        putc(c, copy);
-    const int status = pclose(pipe);
-    fclose(copy);
-    if (status == 127 << 8) {
-        print_message("skipped, the tool is missing: %s", text);
-        free(text);
-        skip();
-    }
-    if (status != 0)
-        print_message("%s\n%s", line, text);
-    assert_int_equal(status, 0);
-    return text;
+    return tool_run(command, fixture->path);
 }
 
 void fixture_assert_calm(const char *text)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Line tables in images, as the tools that read them show them. */
+#include "../tool.h"
 #include "table.h"
 
 #include "jitinject/image.h"
@@ -88,32 +89,10 @@ static void end(struct example *example)
     builder_done(&example->builder);
 }
 
-/* What a command says; %s is the image. Skips the test where the tool is missing. */
+/* What a command says; %s is the image. */
 static char *run(const struct example *example, const char *command)
 {
-    char line[1024], whole[1100];
-    size_t size = 0;
-    char *text = NULL;
-    FILE *copy = open_memstream(&text, &size);
-
-    snprintf(line, sizeof(line), command, example->path); /* NOLINT: the formats are ours */
-    snprintf(whole, sizeof(whole), "LC_ALL=C; export LC_ALL; %s 2>&1", line);
-    FILE *pipe = popen(whole, "re");
-    assert_non_null(copy);
-    assert_non_null(pipe);
-    for (int c; (c = getc(pipe)) != EOF;)
-        putc(c, copy);
-    const int status = pclose(pipe);
-    fclose(copy);
-    if (status == 127 << 8) {
-        print_message("skipped, the tool is missing: %s\n", text);
-        free(text);
-        skip();
-    }
-    if (status != 0)
-        print_message("%s\n%s\n", line, text);
-    assert_int_equal(status, 0);
-    return text;
+    return tool_run(command, example->path);
 }
 
 static void assert_output(const struct example *example, const char *command, const char *expected)
