@@ -47,9 +47,10 @@ struct image_options {
 /*
  * Writes the image of `file` to `fd` (empty, read-write), reading code and names from
  * dumps[code->source]. The build-id is a function of all that the image holds. 0 or a negative
- * errno (the dump's or the disk's), reported to `diag`. Memory: buffers of 13 MiB in all, and,
- * where there are unwind tables, 24 bytes a function and the largest record of them; where there
- * are line tables, the distinct names of files, and twice the largest record.
+ * errno; what is wrong with a dump is reported to `diag`, and a failed write is the caller's to
+ * report. Memory: buffers of a few MiB, and, where there are unwind tables, 24 bytes a function
+ * and the largest record of them; where there are line tables, the distinct names of files, and
+ * twice the largest record.
  */
 int image_write(const struct place_file *file, struct jitdump *const *dumps,
                 const struct image_target *target, const struct image_options *options, int fd,

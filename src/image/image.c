@@ -17,7 +17,7 @@ int image_write(const struct place_file *file, struct jitdump *const *dumps,
                           .options = options,
                           .diag = diag,
                           .stats = stats};
-    int err = image_output_open(&image.output, fd, diag);
+    int err = image_output_open(&image.output, fd);
 
     *stats = (struct image_stats){0};
     err = err ?: image_layout(&image);

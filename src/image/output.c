@@ -8,9 +8,9 @@
 #include <string.h>
 #include <xxhash.h>
 
-int image_output_open(struct image_output *output, int fd, const struct diag *diag)
+int image_output_open(struct image_output *output, int fd)
 {
-    *output = (struct image_output){.fd = fd, .diag = diag, .hash = XXH3_createState()};
+    *output = (struct image_output){.fd = fd, .hash = XXH3_createState()};
     if (!output->hash)
         return -ENOMEM;
     XXH3_128bits_reset(output->hash);
@@ -28,11 +28,7 @@ int image_output_write_unhashed(struct image_output *output, const void *bytes, 
 {
     int err = io_pwrite(output->fd, bytes, size, offset);
 
-    if (err)
-        diag_report(output->diag, DIAG_ERROR, NULL, DIAG_NO_OFFSET,
-                    "the image cannot be written at offset %llu: %s", (unsigned long long)offset,
-                    strerror(-err));
-    else
+    if (!err)
         output->written += size;
     return err;
 }

@@ -6,7 +6,6 @@
 #ifndef JITINJECT_IMAGE_OUTPUT_H
 #define JITINJECT_IMAGE_OUTPUT_H
 
-#include "jitinject/diag.h"
 #include "jitinject/image.h"
 
 #include <stddef.h>
@@ -14,16 +13,15 @@
 
 struct image_output {
     int fd;
-    const struct diag *diag;
     struct XXH3_state_s *hash;
     uint64_t written;
 };
 
 /* 0 or -ENOMEM; image_output_close is safe after either. */
-int image_output_open(struct image_output *output, int fd, const struct diag *diag);
+int image_output_open(struct image_output *output, int fd);
 void image_output_close(struct image_output *output);
 
-/* 0 or a negative errno, reported. */
+/* 0 or a negative errno. */
 int image_output_write(struct image_output *output, const void *bytes, size_t size,
                        uint64_t offset);
 /* The same for bytes that cannot be in the hash, because they hold it. */

@@ -494,8 +494,8 @@ static void test_full_disk(void **state)
     assert_int_equal(image_write(&file, fixture->dumps, &fixture_x86_64, &fixture->options, fd,
                                  &fixture->diag, fixture->build_id, &fixture->stats),
                      -ENOSPC);
-    assert_int_equal(fixture->reports, 1);
-    assert_int_equal(fixture->severity, DIAG_ERROR);
+    /* The caller knows the name of the file. */
+    assert_int_equal(fixture->reports, 0);
     close(fd);
 }
 
