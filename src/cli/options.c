@@ -125,7 +125,7 @@ static bool parse_debug_bias(const char *value, struct inject_options *options)
     options->debug_bias = strtoull(value, &end, 0);
     if (*value >= '0' && *value <= '9' && !*end && !errno && options->debug_bias <= INT32_MAX)
         return true;
-    fprintf(stderr, "jitinject: --debug-bias takes auto or a number of bytes, not %s\n", value);
+    fprintf(stderr, "jitinject: --debug-bias takes auto or a number of bytes, not '%s'\n", value);
     return false;
 }
 
@@ -135,7 +135,7 @@ static bool parse_compression(const char *value, struct inject_options *options)
     options->compress_debug = !value || strcmp(value, "zlib") == 0;
     if (options->compress_debug || strcmp(value, "none") == 0)
         return true;
-    fprintf(stderr, "jitinject: --compress-debug-sections takes zlib or none, not %s\n", value);
+    fprintf(stderr, "jitinject: --compress-debug-sections takes zlib or none, not '%s'\n", value);
     return false;
 }
 
