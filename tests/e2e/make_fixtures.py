@@ -30,16 +30,34 @@ def tinyjit(build, folder, scenario):
     return recording.record(folder, [programs[0], scenario, folder, programs[1]], options)
 
 
-def php(folder):
-    command = test_runtimes.php()
-    return recording.record(folder, [*command[:-1], shutil.copy(command[-1], folder)], SLOW)
+def runtime(folder, command):
+    """A command of a workload, whose file is copied so that its path is the same for everybody."""
+    here = [shutil.copy(word, folder) if word.startswith(test_runtimes.workload("")) else word
+            for word in command]
+    return recording.record(folder, here, SLOW)
+
+
+def node_wasm():
+    """Small: most of the dump are the builtins of V8 all the same."""
+    return test_runtimes.node([test_runtimes.workload("manyfuncs.js"), "300", "2000000"],
+                              "--no-wasm-lazy-compilation")()
+
+
+RUNTIMES = {
+    "php82": test_runtimes.php,
+    "node-wasm": node_wasm,
+    "node-family": test_runtimes.node([test_runtimes.workload("family.js")]),
+}
 
 
 def make(build, name):
     folder = os.path.join("/recorded", name)
     os.makedirs(folder)
     try:
-        made = php(folder) if name == "php82" else tinyjit(build, folder, name[len("tiny-"):])
+        if name in RUNTIMES:
+            made = runtime(folder, RUNTIMES[name]())
+        else:
+            made = tinyjit(build, folder, name[len("tiny-"):])
         profiles.redirect_markers(made.data, folder)  # where dumps lay in /tmp
         target = os.path.join(FIXTURES, name)
         shutil.rmtree(target, ignore_errors=True)
@@ -51,7 +69,7 @@ def make(build, name):
 
 
 def main(build, names):
-    names = names or [f"tiny-{name}" for name in test_tinyjit.SCENARIOS] + ["php82"]
+    names = names or [f"tiny-{name}" for name in test_tinyjit.SCENARIOS] + list(RUNTIMES)
     for name in names:
         print(name)
         make(build, name)
