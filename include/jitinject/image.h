@@ -23,11 +23,13 @@ struct image_target {
     bool is_big_endian; /* ELFDATA2MSB */
 };
 
-/* EM_* of a `uname -m` name as perf.data has it ("x86_64", "aarch64", "i686", "s390x" ...); EM_NONE
- * if unknown or NULL. */
-uint16_t image_machine_of_arch(const char *arch);
-/* Class of the machine by its usual ABI: 64 bits unless it is a 32-bit machine. */
-bool image_machine_is_64bit(uint16_t machine);
+/*
+ * The target of code that is said to be for `machine` (EM_*; EM_NONE or not a 16-bit number: not
+ * known) and was recorded on `arch`, a `uname -m` name as perf.data has it ("x86_64", "aarch64",
+ * "i686", "s390x" ...), or NULL. Where both leave it open, the machine is EM_NONE, and the class is
+ * 64 bits.
+ */
+struct image_target image_target_of(uint32_t machine, const char *arch, bool is_big_endian);
 
 struct image_stats {
     uint64_t symbols;

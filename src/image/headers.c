@@ -142,6 +142,7 @@ static int write_file_header(struct image *image, uint64_t section_headers)
         .e_version = EV_CURRENT,
         .e_phoff = header_size,
         .e_shoff = section_headers,
+        .e_flags = image_machine_flags(target),
         .e_ehsize = (uint16_t)header_size,
         .e_phentsize = (uint16_t)segment_size,
         .e_phnum = count,

@@ -57,6 +57,8 @@ int image_write_unwind(struct image *image);
 int image_write_text(struct image *image);
 /* Writes line tables, if there are any, and adds their sections. 0 or a negative errno. */
 int image_write_lines(struct image *image);
+/* e_flags. */
+uint32_t image_machine_flags(const struct image_target *target);
 /* Writes all headers. */
 int image_write_headers(struct image *image);
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "recording.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -10,18 +9,15 @@
 #include <sys/stat.h>
 
 /* The target of an image: its dump's word, or the recording's where the dump has none. */
-static void find_target(const struct recording *recording, const struct place_file *file,
-                        struct image_target *target)
+static struct image_target find_target(const struct recording *recording,
+                                       const struct place_file *file)
 {
     const struct dump *dump = &recording->dumps[file->codes[0]->source];
     const struct jitdump_header *header = jitdump_header(dump->file);
     const bool host_is_big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
 
-    target->machine = (uint16_t)header->elf_machine;
-    if (header->elf_machine == EM_NONE || header->elf_machine > UINT16_MAX)
-        target->machine = image_machine_of_arch(perfdata_arch(recording->data));
-    target->is_64bit = image_machine_is_64bit(target->machine);
-    target->is_big_endian = header->swapped != host_is_big;
+    return image_target_of(header->elf_machine, perfdata_arch(recording->data),
+                           header->swapped != host_is_big);
 }
 
 /* Where the images go, as an absolute path. */
@@ -152,10 +148,9 @@ static int write_image(struct recording *recording, const struct place_file *fil
     struct inject_file *row = &recording->summary->files[number];
     const struct image_options options = {.lines = recording->line_traits,
                                           .compress_debug = recording->options->compress_debug};
-    struct image_target target;
+    const struct image_target target = find_target(recording, file);
     struct image_stats stats;
 
-    find_target(recording, file, &target);
     int err = image_write(file, recording->dump_files, &target, &options,
                           outfile_fd(recording->images[number]), recording->diag,
                           recording->build_ids[number], &stats);

@@ -499,26 +499,61 @@ static void test_full_disk(void **state)
     close(fd);
 }
 
+/* Class, machine and flags as readelf and the ABI supplements of the machines have them. */
 static void test_machines(void **state)
 {
-    (void)state;
-    assert_int_equal(image_machine_of_arch("x86_64"), EM_X86_64);
-    assert_int_equal(image_machine_of_arch("i386"), EM_386);
-    assert_int_equal(image_machine_of_arch("i686"), EM_386);
-    assert_int_equal(image_machine_of_arch("aarch64"), EM_AARCH64);
-    assert_int_equal(image_machine_of_arch("armv7l"), EM_ARM);
-    assert_int_equal(image_machine_of_arch("s390x"), EM_S390);
-    assert_int_equal(image_machine_of_arch("ppc64le"), EM_PPC64);
-    assert_int_equal(image_machine_of_arch("riscv64"), EM_RISCV);
-    assert_int_equal(image_machine_of_arch("loongarch64"), EM_LOONGARCH);
-    assert_int_equal(image_machine_of_arch("pdp11"), EM_NONE);
-    assert_int_equal(image_machine_of_arch(""), EM_NONE);
-    assert_int_equal(image_machine_of_arch(NULL), EM_NONE);
-    assert_true(image_machine_is_64bit(EM_X86_64));
-    assert_true(image_machine_is_64bit(EM_AARCH64));
-    assert_true(image_machine_is_64bit(EM_S390));
-    assert_false(image_machine_is_64bit(EM_386));
-    assert_false(image_machine_is_64bit(EM_ARM));
+    static const struct {
+        uint32_t machine; /* of the dump */
+        const char *arch;
+        bool is_big_endian;
+        uint16_t found;
+        bool is_64bit;
+        uint32_t flags;
+    } cases[] = {
+        {EM_X86_64, "x86_64", false, EM_X86_64, true, 0},
+        {EM_X86_64, NULL, false, EM_X86_64, true, 0},
+        {EM_386, "x86_64", false, EM_386, false, 0},
+        {EM_NONE, "x86_64", false, EM_X86_64, true, 0},
+        {EM_NONE, "i686", false, EM_386, false, 0},
+        {EM_NONE, "i386", false, EM_386, false, 0},
+        {EM_NONE, "aarch64", false, EM_AARCH64, true, 0},
+        {EM_ARM, "aarch64", false, EM_ARM, false, 0x05000000},
+        {EM_NONE, "armv7l", false, EM_ARM, false, 0x05000000},
+        {EM_NONE, "armv7b", true, EM_ARM, false, 0x05800000},
+        {EM_NONE, "s390x", true, EM_S390, true, 0},
+        {EM_S390, "s390", true, EM_S390, false, 0},
+        {EM_S390, NULL, true, EM_S390, true, 0},
+        {EM_NONE, "ppc64", true, EM_PPC64, true, 0},
+        {EM_NONE, "ppc64le", false, EM_PPC64, true, 2},
+        {EM_PPC, "ppc64", true, EM_PPC, false, 0},
+        {EM_NONE, "riscv64", false, EM_RISCV, true, 5},
+        {EM_NONE, "riscv32", false, EM_RISCV, false, 5},
+        {EM_NONE, "loongarch64", false, EM_LOONGARCH, true, 0x43},
+        {EM_MIPS, "mips", true, EM_MIPS, false, 0x70001000},
+        {EM_MIPS, "mips64", true, EM_MIPS, true, 0x80000000},
+        {EM_MIPS, "x86_64", false, EM_MIPS, true, 0x80000000},
+        {EM_NONE, "sparc64", true, EM_SPARCV9, true, 0},
+        {EM_SPARC, "sparc64", true, EM_SPARC, false, 0},
+        {EM_NONE, "pdp11", false, EM_NONE, true, 0},
+        {EM_NONE, "", false, EM_NONE, true, 0},
+        {EM_NONE, NULL, true, EM_NONE, true, 0},
+        {0x10000 + EM_386, "x86_64", false, EM_X86_64, true, 0},
+        {EM_68K, "x86_64", true, EM_68K, true, 0},
+    };
+    struct fixture *fixture = *state;
+
+    add_example(fixture);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const struct image_target target =
+            image_target_of(cases[i].machine, cases[i].arch, cases[i].is_big_endian);
+        GElf_Ehdr header;
+        assert_int_equal(target.machine, cases[i].found);
+        assert_int_equal(target.is_64bit, cases[i].is_64bit);
+        assert_int_equal(target.is_big_endian, cases[i].is_big_endian);
+        assert_int_equal(fixture_write(fixture, &target), 0);
+        assert_non_null(gelf_getehdr(fixture->elf, &header));
+        assert_int_equal(header.e_flags, cases[i].flags);
+    }
 }
 
 #define fixture_test(function)                                                                     \
@@ -542,7 +577,7 @@ int main(void)
         fixture_test(test_piece_beyond_the_dump),
         fixture_test(test_dump_cut_meanwhile),
         fixture_test(test_full_disk),
-        cmocka_unit_test(test_machines),
+        fixture_test(test_machines),
     };
     return cmocka_run_group_tests_name("image", tests, NULL, NULL);
 }
