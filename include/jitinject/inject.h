@@ -42,6 +42,21 @@ struct inject_process {
     size_t first_file, file_count;
 };
 
+/* The steps of the work. */
+enum inject_step {
+    INJECT_SCAN,    /* the recording is read for its mappings */
+    INJECT_INDEX,   /* the dumps are read */
+    INJECT_PLACE,   /* their code gets its place in files and in time */
+    INJECT_EMIT,    /* shared objects are written, beside the last step */
+    INJECT_REWRITE, /* the recording is written again */
+    INJECT_STEPS,
+};
+
+/* What a step took, in ns: time that passed, and time on a processor. */
+struct inject_time {
+    uint64_t wall, cpu;
+};
+
 /* The result as data. All zero is an empty one. */
 struct inject_summary {
     struct inject_process *processes; /* by pid */
@@ -52,6 +67,7 @@ struct inject_summary {
     uint64_t dumps;        /* of these, the ones that were read */
     uint64_t samples;      /* of all kinds */
     uint64_t output_bytes; /* of the perf.data written */
+    struct inject_time times[INJECT_STEPS];
 };
 
 /*

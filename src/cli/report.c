@@ -48,10 +48,24 @@ static void report_process(const struct options *options, const struct inject_su
     }
 }
 
+static void report_times(const struct inject_summary *summary)
+{
+    static const char *const names[] = {
+        [INJECT_SCAN] = "scan", [INJECT_INDEX] = "index",     [INJECT_PLACE] = "place",
+        [INJECT_EMIT] = "emit", [INJECT_REWRITE] = "rewrite",
+    };
+
+    for (size_t i = 0; i < INJECT_STEPS; i++)
+        printf("%s: %.1f ms, %.1f ms on a processor\n", names[i],
+               (double)summary->times[i].wall / 1e6, (double)summary->times[i].cpu / 1e6);
+}
+
 void report_summary(const struct options *options, const struct inject_summary *summary)
 {
     if (options->quiet)
         return;
     for (size_t i = 0; i < summary->process_count; i++)
         report_process(options, summary, &summary->processes[i]);
+    if (options->verbose > 1)
+        report_times(summary);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "recording.h"
+#include "stopwatch.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -168,11 +169,14 @@ static int write_image(struct recording *recording, const struct place_file *fil
 static void *write_images(void *context)
 {
     struct recording *recording = context;
+    struct stopwatch watch;
     size_t count;
     const struct place_file *files = place_files(recording->place, &count);
 
+    stopwatch_start(&watch);
     for (size_t i = 0; i < count && !recording->emit_err; i++)
         recording->emit_err = write_image(recording, &files[i], i);
+    stopwatch_stop(&watch, &recording->summary->times[INJECT_EMIT]);
     return NULL;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The five steps in order. */
 #include "recording.h"
+#include "stopwatch.h"
 
 #include "jitinject/array.h"
 
@@ -89,6 +90,22 @@ static int commit(struct recording *recording)
     return err;
 }
 
+static int measured(struct recording *recording, enum inject_step step,
+                    int (*work)(struct recording *))
+{
+    struct stopwatch watch;
+
+    stopwatch_start(&watch);
+    const int err = work(recording);
+    stopwatch_stop(&watch, &recording->summary->times[step]);
+    return err;
+}
+
+static int place_codes(struct recording *recording)
+{
+    return place_run(recording->place);
+}
+
 static int run(struct recording *recording)
 {
     const struct perfdata_options read_options = {.force = recording->options->force};
@@ -102,9 +119,9 @@ static int run(struct recording *recording)
     if (!err)
         err = emit_start(recording, recording->options->output, 0600, &recording->output);
     if (!err)
-        err = scan_records(recording);
+        err = measured(recording, INJECT_SCAN, scan_records);
     if (!err)
-        err = dumps_read(recording);
+        err = measured(recording, INJECT_INDEX, dumps_read);
     if (!err)
         err = emit_spare_inputs(recording, recording->options->output);
     if (!err && recording->marker_count == 0)
@@ -112,14 +129,14 @@ static int run(struct recording *recording)
                     "no process in it mapped a jit-*.dump, so there is nothing to inject and the "
                     "output is a copy: was the runtime's jitdump option on while perf recorded?");
     if (!err)
-        err = place_run(recording->place);
+        err = measured(recording, INJECT_PLACE, place_codes);
     if (!err)
         err = summarize(recording);
     if (!err)
         err = emit_open(recording);
     if (!err) {
         emit_begin(recording);
-        err = rewrite_records(recording);
+        err = measured(recording, INJECT_REWRITE, rewrite_records);
     }
     if (!err) {
         replace_warn(recording);
