@@ -36,25 +36,33 @@ struct image_stats {
     uint64_t unwind_entries; /* FDEs */
     uint64_t unwind_dropped; /* pieces whose unwind tables were of no use, or had no room */
     uint64_t line_rows;      /* that tell a line */
-    uint64_t code_bytes;     /* copied from dumps */
+    uint64_t code_bytes;     /* copied from the sources */
     uint64_t file_size;      /* apparent */
     uint64_t bytes_written;  /* less the holes */
 };
 
 struct image_options {
-    const struct jitdump_line_traits *lines; /* by code->source; NULL: no line tables */
-    bool compress_debug;                     /* .debug_* in zlib's format */
+    bool compress_debug; /* .debug_* in zlib's format */
+};
+
+/* A file that names and code bytes are read from. */
+struct image_source {
+    const char *path; /* for reports */
+    int fd;
+    uint64_t size;                    /* of the file: nothing is read beyond it */
+    const struct jitdump *dump;       /* for line and unwind tables; NULL: it has none */
+    struct jitdump_line_traits lines; /* of the dump */
 };
 
 /*
  * Writes the image of `file` to `fd` (empty, read-write), reading code and names from
- * dumps[code->source]. The build-id is a function of all that the image holds. 0 or a negative
- * errno; what is wrong with a dump is reported to `diag`, and a failed write is the caller's to
+ * sources[code->source]. The build-id is a function of all that the image holds. 0 or a negative
+ * errno; what is wrong with a source is reported to `diag`, and a failed write is the caller's to
  * report. Memory: buffers of a few MiB, and, where there are unwind tables, 24 bytes a function
  * and the largest record of them; where there are line tables, the distinct names of files, and
  * twice the largest record.
  */
-int image_write(const struct place_file *file, struct jitdump *const *dumps,
+int image_write(const struct place_file *file, const struct image_source *sources,
                 const struct image_target *target, const struct image_options *options, int fd,
                 const struct diag *diag, uint8_t build_id[IMAGE_BUILD_ID_SIZE],
                 struct image_stats *stats);

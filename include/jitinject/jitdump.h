@@ -55,6 +55,9 @@ void jitdump_identity(const struct jitdump *dump, dev_t *device, ino_t *inode);
 int jitdump_fd(const struct jitdump *dump);
 uint64_t jitdump_size(const struct jitdump *dump);
 
+/* Offset of the name within a LOAD record (jitdump specification). */
+#define JITDUMP_LOAD_NAME 56
+
 /* One record as found in the stream. */
 struct jitdump_record {
     uint64_t offset;     /* of the record in the dump */
@@ -145,8 +148,8 @@ struct jitdump_line_traits {
     uint64_t bias;  /* what its writer adds to each address in them */
 };
 
-/* Reads line tables from all over the dump that `index` is of. 0 or a negative errno. */
-int jitdump_lines_survey(struct jitdump *const *dumps, const struct jitdump_index *index,
+/* Reads line tables from all over the dump, which `index` is of. 0 or a negative errno. */
+int jitdump_lines_survey(const struct jitdump *dump, const struct jitdump_index *index,
                          struct jitdump_line_traits *traits);
 
 /* One entry of a line table. */
@@ -160,14 +163,16 @@ struct jitdump_line {
 
 struct jitdump_lines;
 
-/* A reader of the line tables of dumps[code->source]. 0 or -ENOMEM. */
-int jitdump_lines_new(struct jitdump *const *dumps, struct jitdump_lines **out);
+/* A reader of the line tables of any dumps. 0 or -ENOMEM. */
+int jitdump_lines_new(struct jitdump_lines **out);
 void jitdump_lines_free(struct jitdump_lines *lines);
 /*
- * Goes to the line table of a piece, whose addresses are `bias` too high. One that is damaged, or
- * none, has no lines. Memory: the largest record. 0 or a negative errno.
+ * Goes to the line table of a piece of `dump`, whose addresses are `bias` too high. One that is
+ * damaged, or none, has no lines; without one, `dump` may be NULL. Memory: the largest record. 0 or
+ * a negative errno.
  */
-int jitdump_lines_open(struct jitdump_lines *lines, const struct code *code, uint64_t bias);
+int jitdump_lines_open(struct jitdump_lines *lines, const struct jitdump *dump,
+                       const struct code *code, uint64_t bias);
 /* The next entry, in the order of the record; false: that was all. */
 bool jitdump_lines_next(struct jitdump_lines *lines, struct jitdump_line *line);
 

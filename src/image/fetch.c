@@ -22,7 +22,7 @@ struct copy {
 };
 
 struct image_fetch {
-    struct jitdump *const *dumps;
+    const struct image_source *sources;
     const struct diag *diag;
     struct copy *copies;
     uint8_t *buffer;
@@ -30,14 +30,15 @@ struct image_fetch {
     bool sorted;
 };
 
-int image_fetch_new(struct jitdump *const *dumps, const struct diag *diag, struct image_fetch **out)
+int image_fetch_new(const struct image_source *sources, const struct diag *diag,
+                    struct image_fetch **out)
 {
     struct image_fetch *fetch = calloc(1, sizeof(*fetch));
 
     *out = NULL;
     if (!fetch)
         return -ENOMEM;
-    fetch->dumps = dumps;
+    fetch->sources = sources;
     fetch->diag = diag;
     fetch->sorted = true;
     fetch->copies = malloc(FETCH_COPIES * sizeof(*fetch->copies));
@@ -75,8 +76,8 @@ static int compare_copies(const void *left, const void *right)
 
 static int report_short(const struct image_fetch *fetch, uint16_t source, uint64_t offset)
 {
-    diag_report(fetch->diag, DIAG_ERROR, jitdump_path(fetch->dumps[source]), offset,
-                "the dump ends before the name or the code that its record announces here; was it "
+    diag_report(fetch->diag, DIAG_ERROR, fetch->sources[source].path, offset,
+                "the file ends before the name or the code that it announces here; was it "
                 "changed or cut since it was opened?");
     return -EIO;
 }
@@ -84,7 +85,7 @@ static int report_short(const struct image_fetch *fetch, uint16_t source, uint64
 int image_fetch_add(struct image_fetch *fetch, uint16_t source, uint64_t offset, size_t size,
                     uint8_t *to)
 {
-    const uint64_t end = jitdump_size(fetch->dumps[source]);
+    const uint64_t end = fetch->sources[source].size;
     const struct copy copy = {.offset = offset, .to = to, .size = size, .source = source};
 
     if (offset > end || size > end - offset)
@@ -96,15 +97,15 @@ int image_fetch_add(struct image_fetch *fetch, uint16_t source, uint64_t offset,
 }
 
 /* Reads [offset, offset + size) to `to`: 0, or what went wrong, reported. */
-static int read_dump(const struct image_fetch *fetch, uint16_t source, uint64_t offset, size_t size,
-                     uint8_t *to)
+static int read_source(const struct image_fetch *fetch, uint16_t source, uint64_t offset,
+                       size_t size, uint8_t *to)
 {
-    const struct jitdump *dump = fetch->dumps[source];
-    const ssize_t got = io_pread(jitdump_fd(dump), to, size, offset);
+    const struct image_source *from = &fetch->sources[source];
+    const ssize_t got = io_pread(from->fd, to, size, offset);
 
     if (got < 0) {
-        diag_report(fetch->diag, DIAG_ERROR, jitdump_path(dump), offset,
-                    "the dump cannot be read: %s", strerror((int)-got));
+        diag_report(fetch->diag, DIAG_ERROR, from->path, offset, "the file cannot be read: %s",
+                    strerror((int)-got));
         return (int)got;
     }
     return (size_t)got == size ? 0 : report_short(fetch, source, offset + (uint64_t)got);
@@ -138,7 +139,7 @@ int image_fetch_run(struct image_fetch *fetch)
         qsort(fetch->copies, fetch->count, sizeof(*fetch->copies), compare_copies);
     while (copy < last && !err) {
         if (copy->size >= FETCH_DIRECT) {
-            err = read_dump(fetch, copy->source, copy->offset, copy->size, copy->to);
+            err = read_source(fetch, copy->source, copy->offset, copy->size, copy->to);
             copy++;
             continue;
         }
@@ -146,7 +147,7 @@ int image_fetch_run(struct image_fetch *fetch)
         uint64_t end;
         size_t n = group(copy, (size_t)(last - copy), &end);
 
-        err = read_dump(fetch, copy->source, start, (size_t)(end - start), fetch->buffer);
+        err = read_source(fetch, copy->source, start, (size_t)(end - start), fetch->buffer);
         for (; n && !err; n--, copy++)
             memcpy(copy->to, fetch->buffer + (copy->offset - start), copy->size);
     }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Many small pieces of dumps, read together: they are asked for in the order of the image and read
- * in the order of the dumps, neighbours with one call.
+ * Many small pieces of the sources, read together: they are asked for in the order of the image and
+ * read in the order of the sources, neighbours with one call.
  */
 #ifndef JITINJECT_IMAGE_FETCH_H
 #define JITINJECT_IMAGE_FETCH_H
 
 #include "jitinject/diag.h"
-#include "jitinject/jitdump.h"
+#include "jitinject/image.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,7 +16,7 @@
 struct image_fetch;
 
 /* 0 or -ENOMEM. */
-int image_fetch_new(struct jitdump *const *dumps, const struct diag *diag,
+int image_fetch_new(const struct image_source *sources, const struct diag *diag,
                     struct image_fetch **out);
 void image_fetch_free(struct image_fetch *fetch);
 
@@ -24,8 +24,8 @@ void image_fetch_free(struct image_fetch *fetch);
 bool image_fetch_is_full(const struct image_fetch *fetch);
 
 /*
- * `size` bytes at `offset` of dump `source` are to come to `to` with the next image_fetch_run. 0,
- * or -EIO if the dump has no such bytes, reported.
+ * `size` bytes at `offset` of sources[source] are to come to `to` with the next image_fetch_run. 0,
+ * or -EIO if it has no such bytes, reported.
  */
 int image_fetch_add(struct image_fetch *fetch, uint16_t source, uint64_t offset, size_t size,
                     uint8_t *to);

@@ -6,13 +6,13 @@
 #include <errno.h>
 #include <stdlib.h>
 
-int image_write(const struct place_file *file, struct jitdump *const *dumps,
+int image_write(const struct place_file *file, const struct image_source *sources,
                 const struct image_target *target, const struct image_options *options, int fd,
                 const struct diag *diag, uint8_t build_id[IMAGE_BUILD_ID_SIZE],
                 struct image_stats *stats)
 {
     struct image image = {.file = file,
-                          .dumps = dumps,
+                          .sources = sources,
                           .target = target,
                           .options = options,
                           .diag = diag,

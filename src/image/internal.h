@@ -29,7 +29,7 @@ struct image_section {
 
 struct image {
     const struct place_file *file;
-    struct jitdump *const *dumps;
+    const struct image_source *sources;
     const struct image_target *target;
     const struct image_options *options;
     const struct diag *diag;

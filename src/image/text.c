@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Code, symbols and names. The pieces come in the order of the image and lie in the order of the
- * dumps: they are taken in batches of what fits into the buffers, and each batch is read in the
- * order of the dumps. A piece or a name that does not fit goes on in the next batch.
+ * sources: they are taken in batches of what fits into the buffers, and each batch is read in the
+ * order of the sources. A piece or a name that does not fit goes on in the next batch.
  */
 #include "internal.h"
 
@@ -45,7 +45,7 @@ static int text_open(struct text *text, struct image *image)
                           .runs = malloc(TEXT_RUNS * sizeof(struct run))};
     int err = text->buffer && text->runs ? 0 : -ENOMEM;
 
-    err = err ?: image_fetch_new(image->dumps, image->diag, &text->fetch);
+    err = err ?: image_fetch_new(image->sources, image->diag, &text->fetch);
     err = err ?: image_symbols_open(&text->symbols, image);
     err = err
               ?: image_stream_open(&text->names, &image->output, text->symbols.names_offset,
@@ -110,7 +110,7 @@ static int add_code(struct text *text, const struct code *code, uint64_t offset)
     /* What is never written reads as zeros. */
     if (code->flags & CODE_NO_BYTES)
         return 0;
-    if (__builtin_add_overflow(code->record, code->code_delta, &from))
+    if (__builtin_add_overflow(code->name, code->code_delta, &from))
         from = UINT64_MAX;
     while (left && !err) {
         struct run *run = image_fetch_is_full(text->fetch) ? NULL : run_for(text, offset);
@@ -133,11 +133,9 @@ static int add_code(struct text *text, const struct code *code, uint64_t offset)
 
 static int add_name(struct text *text, const struct code *code)
 {
-    uint64_t from, left = code->name_size;
+    uint64_t from = code->name, left = code->name_size;
     int err = 0;
 
-    if (__builtin_add_overflow(code->record, (uint64_t)CODE_NAME_OFFSET, &from))
-        from = UINT64_MAX;
     while (left && !err) {
         const size_t room = image_stream_room(&text->names);
         if (!room || image_fetch_is_full(text->fetch)) {

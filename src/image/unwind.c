@@ -169,7 +169,7 @@ static bool find_tables(const struct image *image, const uint8_t *bytes, uint64_
 static int read_record(struct unwind *unwind, const struct code *code, struct layout *layout,
                        bool *found)
 {
-    const struct jitdump *dump = unwind->image->dumps[code->source];
+    const struct jitdump *dump = unwind->image->sources[code->source].dump;
     const bool swapped = jitdump_header(dump)->swapped;
     const uint8_t *record;
 

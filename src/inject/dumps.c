@@ -208,8 +208,8 @@ static int survey_lines(const struct recording *recording, size_t number)
 {
     const struct inject_options *options = recording->options;
     const struct dump *dump = &recording->dumps[number];
-    struct jitdump_line_traits *traits = &recording->line_traits[number];
-    int err = jitdump_lines_survey(recording->dump_files, &dump->index, traits);
+    struct jitdump_line_traits *traits = &recording->sources[number].lines;
+    int err = jitdump_lines_survey(dump->file, &dump->index, traits);
 
     if (err || !traits->has_lines)
         return err;
@@ -266,13 +266,16 @@ int dumps_read(struct recording *recording)
 
     if (!err) {
         usable = calloc(recording->dump_count + 1, sizeof(*usable));
-        recording->dump_files = calloc(recording->dump_count + 1, sizeof(struct jitdump *));
-        recording->line_traits = calloc(recording->dump_count + 1, sizeof(*recording->line_traits));
-        if (!usable || !recording->dump_files || !recording->line_traits)
+        recording->sources = calloc(recording->dump_count + 1, sizeof(*recording->sources));
+        if (!usable || !recording->sources)
             err = -ENOMEM;
     }
     for (size_t i = 0; i < recording->dump_count && !err; i++) {
-        recording->dump_files[i] = recording->dumps[i].file;
+        struct jitdump *file = recording->dumps[i].file;
+        recording->sources[i] = (struct image_source){.path = jitdump_path(file),
+                                                      .fd = jitdump_fd(file),
+                                                      .size = jitdump_size(file),
+                                                      .dump = file};
         find_writer(recording, i);
         report_rivals(recording, i);
     }

@@ -147,12 +147,11 @@ int emit_open(struct recording *recording)
 static int write_image(struct recording *recording, const struct place_file *file, size_t number)
 {
     struct inject_file *row = &recording->summary->files[number];
-    const struct image_options options = {.lines = recording->line_traits,
-                                          .compress_debug = recording->options->compress_debug};
+    const struct image_options options = {.compress_debug = recording->options->compress_debug};
     const struct image_target target = find_target(recording, file);
     struct image_stats stats;
 
-    int err = image_write(file, recording->dump_files, &target, &options,
+    int err = image_write(file, recording->sources, &target, &options,
                           outfile_fd(recording->images[number]), recording->diag,
                           recording->build_ids[number], &stats);
     if (err) {

@@ -24,8 +24,7 @@ static void recording_clear(struct recording *recording)
         jitdump_free(recording->dumps[i].file);
     }
     free(recording->dumps);
-    free(recording->dump_files);
-    free(recording->line_traits);
+    free(recording->sources);
     for (size_t i = 0; i < recording->marker_count; i++)
         free(recording->markers[i].path);
     free(recording->markers);

@@ -46,8 +46,7 @@ struct recording {
     uint64_t first_time, last_time; /* of the samples, ns */
 
     struct dump *dumps;
-    struct jitdump **dump_files;             /* the same by code->source, for the images */
-    struct jitdump_line_traits *line_traits; /* by code->source */
+    struct image_source *sources; /* the same by code->source, for the images */
     size_t dump_count, dump_capacity;
 
     uint64_t *dropped; /* numbers of all records to leave out, ascending */

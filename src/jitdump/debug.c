@@ -12,7 +12,6 @@
 #define NAME_MAX_SIZE 4352
 
 struct jitdump_lines {
-    struct jitdump *const *dumps;
     struct debug_view view;
     struct debug_parser parser;
     struct debug_name name;
@@ -21,13 +20,10 @@ struct jitdump_lines {
     char text[NAME_MAX_SIZE];
 };
 
-int jitdump_lines_new(struct jitdump *const *dumps, struct jitdump_lines **out)
+int jitdump_lines_new(struct jitdump_lines **out)
 {
     *out = calloc(1, sizeof(**out));
-    if (!*out)
-        return -ENOMEM;
-    (*out)->dumps = dumps;
-    return 0;
+    return *out ? 0 : -ENOMEM;
 }
 
 void jitdump_lines_free(struct jitdump_lines *lines)
@@ -45,8 +41,8 @@ static int find_loaded_addr(const struct jitdump_lines *lines, const struct jitd
     *addr = code->addr;
     if (!(code->flags & CODE_MOVED))
         return 0;
-    int err =
-        debug_view_copy(&lines->view, dump, code->record + LOAD_CODE_ADDR, sizeof(*addr), addr);
+    int err = debug_view_copy(&lines->view, dump, code->name - JITDUMP_LOAD_NAME + LOAD_CODE_ADDR,
+                              sizeof(*addr), addr);
     *addr = bytes_u64(addr, dump->header.swapped);
     return err;
 }
@@ -57,8 +53,7 @@ static int read_name(struct jitdump_lines *lines, const struct jitdump *dump,
     lines->name = (struct debug_name){0};
     if (code->name_size > sizeof(lines->text))
         return 0;
-    int err = debug_view_copy(&lines->view, dump, code->record + CODE_NAME_OFFSET, code->name_size,
-                              lines->text);
+    int err = debug_view_copy(&lines->view, dump, code->name, code->name_size, lines->text);
     if (!err)
         debug_name_parse(&lines->name, lines->text, code->name_size);
     return err;
@@ -112,17 +107,18 @@ static uint64_t find_base(const struct jitdump_lines *lines, uint64_t record_add
     return record_addr;
 }
 
-int jitdump_lines_open(struct jitdump_lines *lines, const struct code *code, uint64_t bias)
+int jitdump_lines_open(struct jitdump_lines *lines, const struct jitdump *dump,
+                       const struct code *code, uint64_t bias)
 {
-    const struct jitdump *dump = lines->dumps[code->source];
-    const bool swapped = dump->header.swapped;
     const uint8_t *record;
     uint64_t addr;
 
-    lines->parser = (struct debug_parser){.swapped = swapped, .name = &lines->name};
+    lines->parser = (struct debug_parser){.name = &lines->name};
     lines->one_line = false;
     if (!code->debug)
         return 0;
+    const bool swapped = dump->header.swapped;
+    lines->parser.swapped = swapped;
     int err = debug_view_at(&lines->view, dump, code->debug, DEBUG_ENTRIES, &record);
     if (err || !record)
         return err;

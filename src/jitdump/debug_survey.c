@@ -45,20 +45,20 @@ static bool is_biased(const struct survey *survey)
            survey->before <= (survey->at_bias + survey->beyond) / 16;
 }
 
-int jitdump_lines_survey(struct jitdump *const *dumps, const struct jitdump_index *index,
+int jitdump_lines_survey(const struct jitdump *dump, const struct jitdump_index *index,
                          struct jitdump_line_traits *traits)
 {
     const size_t step = 1 + index->count / SURVEY_FUNCTIONS;
     struct survey survey = {0};
     struct jitdump_lines *lines;
-    int err = jitdump_lines_new(dumps, &lines);
+    int err = jitdump_lines_new(&lines);
 
     *traits = (struct jitdump_line_traits){0};
     for (size_t i = 0; i < index->count && !err; i++) {
         const struct code *code = &index->codes[i];
         if (!code->debug || code->flags & CODE_MOVED || (survey.functions && i % step))
             continue;
-        err = jitdump_lines_open(lines, code, 0);
+        err = jitdump_lines_open(lines, dump, code, 0);
         if (!err)
             look_at(&survey, lines, code);
     }

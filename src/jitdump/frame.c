@@ -21,7 +21,7 @@ uint32_t frame_fixed_size(uint32_t id)
     /* The jitdump specification: fields up to the name, the entries or the data. A name has at
      * least its NUL. */
     static const uint32_t sizes[] = {
-        [JITDUMP_LOAD] = CODE_NAME_OFFSET + 1,
+        [JITDUMP_LOAD] = JITDUMP_LOAD_NAME + 1,
         [JITDUMP_MOVE] = 64,
         [JITDUMP_DEBUG_INFO] = 32,
         [JITDUMP_CLOSE] = FRAME_SIZE,

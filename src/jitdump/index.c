@@ -46,11 +46,11 @@ static int add_load(struct builder *builder, const struct jitdump_record *record
         .time = record->time,
         .addr = record->load.addr,
         .size = record->load.size,
-        .record = record->offset,
+        .name = record->offset + JITDUMP_LOAD_NAME,
         .index = record->load.index,
         .pid = record->load.pid,
         .name_size = record->load.name_size,
-        .code_delta = record->load.code_delta,
+        .code_delta = record->load.has_bytes ? record->load.code_delta - JITDUMP_LOAD_NAME : 0,
         .source = builder->source,
         .flags = record->load.has_bytes ? 0 : CODE_NO_BYTES,
     };

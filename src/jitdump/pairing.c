@@ -138,7 +138,7 @@ int pairing_finish(struct pairing *pairing, struct code *codes, size_t count, bo
         if (!leftover || (codes[i].flags & CODE_MOVED))
             continue;
         leftover->addr_loaded = true;
-        if (codes[i].record < leftover->debug)
+        if (codes[i].name < leftover->debug)
             leftover->before = i;
     }
 

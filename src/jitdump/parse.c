@@ -38,13 +38,13 @@ static int64_t find_name_size(struct window *window, const struct frame *frame)
 
     if (!raw)
         return -1;
-    const uint8_t *nul = memchr(raw + CODE_NAME_OFFSET, 0, start - CODE_NAME_OFFSET);
+    const uint8_t *nul = memchr(raw + JITDUMP_LOAD_NAME, 0, start - JITDUMP_LOAD_NAME);
     if (nul)
-        return nul - raw - CODE_NAME_OFFSET;
+        return nul - raw - JITDUMP_LOAD_NAME;
 
     uint64_t end = frame->offset + frame->size;
     uint64_t far = window_find(window, frame->offset + start, end, true);
-    return far < end ? (int64_t)(far - frame->offset - CODE_NAME_OFFSET) : -1;
+    return far < end ? (int64_t)(far - frame->offset - JITDUMP_LOAD_NAME) : -1;
 }
 
 static const char *parse_load(struct window *window, const struct frame *frame,
@@ -54,7 +54,7 @@ static const char *parse_load(struct window *window, const struct frame *frame,
 
     if (name_size < 0)
         return "has no end of its name";
-    uint32_t after_name = CODE_NAME_OFFSET + (uint32_t)name_size + 1;
+    uint32_t after_name = JITDUMP_LOAD_NAME + (uint32_t)name_size + 1;
     const uint8_t *raw = window_at(window, frame->offset, after_name, NULL);
     if (!raw)
         return "cannot be read";
@@ -65,7 +65,7 @@ static const char *parse_load(struct window *window, const struct frame *frame,
     record->load.size = bytes_u64(raw + 40, window->swapped);
     record->load.index = bytes_u64(raw + 48, window->swapped);
     record->load.name_size = (uint32_t)name_size;
-    record->load.name = (const char *)raw + CODE_NAME_OFFSET;
+    record->load.name = (const char *)raw + JITDUMP_LOAD_NAME;
     if (record->load.size > INT_MAX)
         return "claims more code than a function can have";
     if (record->load.addr > UINT64_MAX - record->load.size)

@@ -29,11 +29,10 @@ bool jitdump_same_code(const struct jitdump *dump_a, const struct code *a,
     if (a->size != b->size || a->name_size != b->name_size ||
         (a->flags & CODE_NO_BYTES) != (b->flags & CODE_NO_BYTES))
         return false;
-    if (dump_a == dump_b && a->record == b->record)
+    if (dump_a == dump_b && a->name == b->name)
         return true;
-    if (!same_bytes(dump_a, a->record + CODE_NAME_OFFSET, dump_b, b->record + CODE_NAME_OFFSET,
-                    a->name_size))
+    if (!same_bytes(dump_a, a->name, dump_b, b->name, a->name_size))
         return false;
-    return (a->flags & CODE_NO_BYTES) || same_bytes(dump_a, a->record + a->code_delta, dump_b,
-                                                    b->record + b->code_delta, a->size);
+    return (a->flags & CODE_NO_BYTES) ||
+           same_bytes(dump_a, a->name + a->code_delta, dump_b, b->name + b->code_delta, a->size);
 }

@@ -29,21 +29,20 @@ static bool has_lines(const struct image *image)
 {
     const struct place_file *file = image->file;
 
-    for (size_t i = 0; i < file->code_count && image->options->lines; i++)
-        if (file->codes[i]->debug && image->options->lines[file->codes[i]->source].has_lines)
+    for (size_t i = 0; i < file->code_count; i++)
+        if (file->codes[i]->debug && image->sources[file->codes[i]->source].lines.has_lines)
             return true;
     return false;
 }
 
 static int add_piece(struct writer *writer, const struct code *code, uint64_t offset)
 {
+    const struct image_source *source = &writer->image->sources[code->source];
     struct lines_files *files = &writer->units.files;
-    int err =
-        jitdump_lines_open(writer->lines, code, writer->image->options->lines[code->source].bias);
+    int err = jitdump_lines_open(writer->lines, source->dump, code, source->lines.bias);
 
     if (err) {
-        diag_report(writer->image->diag, DIAG_ERROR,
-                    jitdump_path(writer->image->dumps[code->source]), code->debug,
+        diag_report(writer->image->diag, DIAG_ERROR, source->path, code->debug,
                     "the line table cannot be read: %s", strerror(-err));
         return err;
     }
@@ -80,7 +79,7 @@ int image_write_lines(struct image *image)
 
     if (!has_lines(image))
         return 0;
-    err = jitdump_lines_new(image->dumps, &writer.lines);
+    err = jitdump_lines_new(&writer.lines);
     err = err ?: lines_units_open(&writer.units, image);
     err = err ?: add_pieces(&writer);
     err = err ?: lines_units_finish(&writer.units);

@@ -126,10 +126,11 @@ struct code *fixture_load(struct fixture *fixture, uint16_t source, uint64_t add
         .time = 1000,
         .addr = addr,
         .size = size,
-        .record = fixture_record(fixture, source, JITDUMP_LOAD, fields, fields_size),
+        .name =
+            fixture_record(fixture, source, JITDUMP_LOAD, fields, fields_size) + JITDUMP_LOAD_NAME,
         .pid = 4711,
         .name_size = (uint32_t)name_size,
-        .code_delta = (uint32_t)(CODE_NAME_OFFSET + name_size + 1),
+        .code_delta = (uint32_t)(name_size + 1),
         .source = source,
     };
     free(fields);
@@ -177,12 +178,16 @@ int fixture_write(struct fixture *fixture, const struct image_target *target)
         jitdump_free(fixture->dumps[i]);
         assert_int_equal(jitdump_open(fixture->dump_paths[i], &fixture->diag, &fixture->dumps[i]),
                          0);
+        fixture->sources[i] = (struct image_source){.path = fixture->dump_paths[i],
+                                                    .fd = jitdump_fd(fixture->dumps[i]),
+                                                    .size = jitdump_size(fixture->dumps[i]),
+                                                    .dump = fixture->dumps[i]};
     }
     close_image(fixture);
     fixture->reports = 0;
     fixture->fd = open(fixture->path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     assert_true(fixture->fd >= 0);
-    int err = image_write(&file, fixture->dumps, target, &fixture->options, fixture->fd,
+    int err = image_write(&file, fixture->sources, target, &fixture->options, fixture->fd,
                           &fixture->diag, fixture->build_id, &fixture->stats);
     if (err == 0) {
         fixture->elf = elf_begin(fixture->fd, ELF_C_READ, NULL);

@@ -23,6 +23,7 @@ struct fixture {
     char dump_paths[FIXTURE_DUMPS][128];
     FILE *dump_files[FIXTURE_DUMPS];
     struct jitdump *dumps[FIXTURE_DUMPS];
+    struct image_source sources[FIXTURE_DUMPS];
 
     struct code **codes;
     struct place_extent *extents;

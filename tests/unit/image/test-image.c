@@ -296,14 +296,14 @@ static void test_build_id(void **state)
     free(whole);
 
     /* A byte of code, a byte of a name, an address, a size, a machine. */
-    rewrite(fixture, code->record + code->code_delta, '\x56');
+    rewrite(fixture, code->name + code->code_delta, '\x56');
     assert_int_equal(fixture_write(fixture, &fixture_x86_64), 0);
     memcpy(ids[n++], fixture->build_id, IMAGE_BUILD_ID_SIZE);
-    rewrite(fixture, code->record + code->code_delta, '\x55');
-    rewrite(fixture, code->record + CODE_NAME_OFFSET + 4, 'T');
+    rewrite(fixture, code->name + code->code_delta, '\x55');
+    rewrite(fixture, code->name + 4, 'T');
     assert_int_equal(fixture_write(fixture, &fixture_x86_64), 0);
     memcpy(ids[n++], fixture->build_id, IMAGE_BUILD_ID_SIZE);
-    rewrite(fixture, code->record + CODE_NAME_OFFSET + 4, 't');
+    rewrite(fixture, code->name + 4, 't');
     fixture->codes[3]->addr++;
     assert_int_equal(fixture_write(fixture, &fixture_x86_64), 0);
     memcpy(ids[n++], fixture->build_id, IMAGE_BUILD_ID_SIZE);
@@ -439,16 +439,16 @@ static void test_piece_beyond_the_dump(void **state)
     struct code *code = fixture->codes[0];
     const struct code whole = *code;
 
-    code->record = 1 << 20;
+    code->name = 1 << 20;
     assert_int_equal(fixture_write(fixture, &fixture_x86_64), -EIO);
-    assert_dump_error(fixture, (1 << 20) + 56);
-    code->record = UINT64_MAX - 3;
+    assert_dump_error(fixture, 1 << 20);
+    code->name = UINT64_MAX - 3;
     assert_int_equal(fixture_write(fixture, &fixture_x86_64), -EIO);
-    assert_dump_error(fixture, UINT64_MAX);
+    assert_dump_error(fixture, UINT64_MAX - 3);
     *code = whole;
     code->code_delta = UINT32_MAX;
     assert_int_equal(fixture_write(fixture, &fixture_x86_64), -EIO);
-    assert_dump_error(fixture, code->record + UINT32_MAX);
+    assert_dump_error(fixture, code->name + UINT32_MAX);
     *code = whole;
     code->name_size = UINT32_MAX / 2;
     assert_int_equal(fixture_write(fixture, &fixture_x86_64), -EIO);
@@ -467,7 +467,7 @@ static void test_dump_cut_meanwhile(void **state)
     fixture_add(fixture, BASE, "cut", bytes, sizeof(bytes));
     assert_int_equal(fixture_write(fixture, &fixture_x86_64), 0);
     const struct code *code = fixture->codes[0];
-    const uint64_t cut = code->record + code->code_delta + 0x80;
+    const uint64_t cut = code->name + code->code_delta + 0x80;
     assert_int_equal(truncate(fixture->dump_paths[0], (off_t)cut), 0);
 
     const struct place_file file = {.codes = fixture->codes,
@@ -475,7 +475,7 @@ static void test_dump_cut_meanwhile(void **state)
                                     .extents = fixture->extents,
                                     .extent_count = 1,
                                     .end = OFFSET + 0x100};
-    assert_int_equal(image_write(&file, fixture->dumps, &fixture_x86_64, &fixture->options,
+    assert_int_equal(image_write(&file, fixture->sources, &fixture_x86_64, &fixture->options,
                                  fixture->fd, &fixture->diag, fixture->build_id, &fixture->stats),
                      -EIO);
     assert_dump_error(fixture, cut);
@@ -491,7 +491,7 @@ static void test_full_disk(void **state)
         print_message("skipped: no /dev/full\n");
         skip();
     }
-    assert_int_equal(image_write(&file, fixture->dumps, &fixture_x86_64, &fixture->options, fd,
+    assert_int_equal(image_write(&file, fixture->sources, &fixture_x86_64, &fixture->options, fd,
                                  &fixture->diag, fixture->build_id, &fixture->stats),
                      -ENOSPC);
     /* The caller knows the name of the file. */

@@ -242,7 +242,7 @@ void check_pattern(const struct opened *opened, const struct code *code)
     for (size_t i = 0; i < code->size; i++) {
         uint8_t byte;
         assert_int_equal(
-            pread(jitdump_fd(opened->dump), &byte, 1, (off_t)(code->record + code->code_delta + i)),
+            pread(jitdump_fd(opened->dump), &byte, 1, (off_t)(code->name + code->code_delta + i)),
             1);
         assert_int_equal(byte, code_pattern(code->index, i));
     }

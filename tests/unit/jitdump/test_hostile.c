@@ -54,10 +54,10 @@ static void check_bounds(const struct opened *opened)
         uint8_t id[4];
         assert_true(code->size <= INT_MAX);
         assert_true(code->addr <= UINT64_MAX - code->size);
-        assert_true(code->record >= 40 && code->record < size);
-        assert_true(code->record + 56 + code->name_size < size);
+        assert_true(code->name >= 40 + 56 && code->name < size);
+        assert_true(code->name + code->name_size < size);
         if (!(code->flags & CODE_NO_BYTES))
-            assert_true(code->record + code->code_delta + code->size <= size);
+            assert_true(code->name + code->code_delta + code->size <= size);
         assert_true(code->debug + 32 <= size && code->unwind + 40 <= size);
         assert_true(code->unwind_size % 8 == 0 && code->unwind_size <= size + 8);
         assert_true((code->unwind != 0) == (code->unwind_size != 0));

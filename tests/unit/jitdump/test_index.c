@@ -44,14 +44,14 @@ static void fields_of_a_piece(void **state)
         assert_int_equal(code->time, 9000);
         assert_int_equal(code->addr, 0x7f0000001000);
         assert_int_equal(code->size, 33);
-        assert_int_equal(code->record, offset);
+        assert_int_equal(code->name, offset + 56);
         assert_int_equal(code->index, UINT64_C(0x1ffffffff));
         assert_int_equal(code->debug, debug);
         assert_int_equal(code->unwind, unwinding);
         assert_int_equal(code->unwind_size, 48); /* 65 - 20, to a multiple of 8 */
         assert_int_equal(code->pid, 4242);
         assert_int_equal(code->name_size, 22);
-        assert_int_equal(code->code_delta, 56 + 23 + 7);
+        assert_int_equal(code->code_delta, 23 + 7);
         assert_int_equal(code->source, 5);
         assert_int_equal(code->flags, 0);
         check_pattern(&opened, code);
@@ -287,7 +287,7 @@ static void expect_moved(const struct code *code, const struct code *load, uint6
     assert_int_equal(code->time, time);
     assert_int_equal(code->addr, addr);
     assert_int_equal(code->size, size);
-    assert_int_equal(code->record, load->record);
+    assert_int_equal(code->name, load->name);
     assert_int_equal(code->debug, load->debug);
     assert_int_equal(code->unwind, load->unwind);
     assert_int_equal(code->unwind_size, load->unwind_size);
@@ -367,7 +367,7 @@ static void moves_are_per_pid(void **state)
     for (uint32_t i = 0; i < 50; i++) {
         assert_int_equal(opened.index.codes[50 + i].pid, i + 1);
         assert_int_equal(opened.index.codes[50 + i].size, i + 1);
-        assert_int_equal(opened.index.codes[50 + i].record, opened.index.codes[i].record);
+        assert_int_equal(opened.index.codes[50 + i].name, opened.index.codes[i].name);
     }
     close_index(&opened);
     builder_done(&builder);

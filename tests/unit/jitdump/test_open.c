@@ -171,7 +171,7 @@ static void records_begin_where_the_header_ends(void **state)
         put_two_loads(&builder);
         open_index(&opened, write_dump(&builder));
         assert_int_equal(opened.index.count, 2);
-        assert_int_equal(opened.index.codes[0].record, sizes[i]);
+        assert_int_equal(opened.index.codes[0].name, sizes[i] + 56);
         assert_int_equal(opened.reports.warnings, 0);
         close_index(&opened);
         builder_done(&builder);
@@ -193,7 +193,7 @@ static void wrong_header_sizes_fall_back_to_40(void **state)
         put_two_loads(&builder);
         open_index(&opened, write_dump(&builder));
         assert_int_equal(opened.index.count, 2);
-        assert_int_equal(opened.index.codes[0].record, 40);
+        assert_int_equal(opened.index.codes[0].name, 40 + 56);
         assert_int_equal(opened.reports.warnings, 1);
         assert_int_equal(opened.reports.last_offset, 8);
         close_index(&opened);

@@ -18,7 +18,7 @@ static void expect_name(const struct opened *opened, const struct code *code, co
     char found[256] = "";
 
     assert_int_equal(code->name_size, strlen(name));
-    read_at(opened, code->record + 56, found, code->name_size);
+    read_at(opened, code->name, found, code->name_size);
     assert_string_equal(found, name);
 }
 
@@ -88,12 +88,12 @@ static void cpython_fork_is_read_to_its_end(void **state)
     for (size_t i = 0; i < opened.index.count; i++) {
         const struct code *code = &opened.index.codes[i];
         uint8_t bytes[sizeof(trampoline)];
-        before += code->record < 46859;
-        between += code->record > 46859 && code->record < 48662;
+        before += code->name < 46859;
+        between += code->name > 46859 && code->name < 48662;
         assert_int_equal(code->size, sizeof(trampoline));
         assert_int_equal(code->pid, 31394);
         assert_int_equal(code->unwind_size, 48);
-        read_at(&opened, code->record + code->code_delta, bytes, sizeof(bytes));
+        read_at(&opened, code->name + code->code_delta, bytes, sizeof(bytes));
         assert_memory_equal(bytes, trampoline, sizeof(bytes));
     }
     assert_int_equal(before, 206);
@@ -114,7 +114,7 @@ static void qemu_has_a_line_table_before_each_load(void **state)
     assert_int_equal(opened.index.count, 1372);
     assert_int_equal(count_debug(&opened), 1372);
     for (size_t i = 0; i < opened.index.count; i++)
-        assert_int_equal(opened.index.codes[i].debug + 49, opened.index.codes[i].record);
+        assert_int_equal(opened.index.codes[i].debug + 49 + 56, opened.index.codes[i].name);
     assert_int_equal(opened.index.stats.code_bytes, 208322);
     assert_int_equal(opened.index.stats.first_time, 4437281500643);
     assert_int_equal(opened.index.stats.last_time, 4437594734484);
@@ -138,7 +138,7 @@ static void node_has_few_unwind_tables(void **state)
         const struct code *code = &opened.index.codes[i];
         assert_int_equal(code->unwind_size, code->unwind ? 72 : 0);
         if (code->unwind) /* 128 bytes, directly before its LOAD */
-            assert_int_equal(code->unwind + 128, code->record);
+            assert_int_equal(code->unwind + 128 + 56, code->name);
         unwind += code->unwind != 0;
     }
     assert_int_equal(unwind, 486);

@@ -31,8 +31,8 @@ const char *lines_of(const struct opened *opened, const struct code *code, uint6
     size_t used = 0;
 
     text[0] = '\0';
-    assert_int_equal(jitdump_lines_new(DUMPS_OF(opened), &lines), 0);
-    assert_int_equal(jitdump_lines_open(lines, code, bias), 0);
+    assert_int_equal(jitdump_lines_new(&lines), 0);
+    assert_int_equal(jitdump_lines_open(lines, opened->dump, code, bias), 0);
     while (jitdump_lines_next(lines, &line) && used < sizeof(text) - 1024)
         used += (size_t)snprintf(text + used, sizeof(text) - used, "%lld %.*s:%u:%u\n",
                                  (long long)line.offset, (int)line.file_size, line.file, line.line,

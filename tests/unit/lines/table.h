@@ -21,13 +21,8 @@ size_t put_table(struct builder *builder, uint64_t addr, const struct entry *ent
     put_table(builder, addr, entries, sizeof(entries) / sizeof(*(entries)),                        \
               sizeof(entries) / sizeof(*(entries)), 0)
 
-/* The source that open_index gives to pieces, and the dumps by source. */
+/* The source that open_index gives to pieces. */
 #define SOURCE 5
-#define DUMPS_OF(opened)                                                                           \
-    (struct jitdump *const[SOURCE + 1])                                                            \
-    {                                                                                              \
-        [SOURCE] = (opened)->dump                                                                  \
-    }
 
 /*
  * The lines of a piece, one after the other: "<offset> <file>:<line>:<column>\n". Static, valid

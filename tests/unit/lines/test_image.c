@@ -47,7 +47,7 @@ static int compare_codes(const void *left, const void *right)
 static void write_image(struct example *example, const struct image_target *target, bool compress)
 {
     struct opened *opened = &example->opened;
-    struct jitdump_line_traits traits[SOURCE + 1] = {0};
+    struct image_source sources[SOURCE + 1] = {0};
     uint8_t build_id[IMAGE_BUILD_ID_SIZE];
 
     open_index(opened, write_dump(&example->builder));
@@ -70,13 +70,17 @@ static void write_image(struct example *example, const struct image_target *targ
                                     .extent_count = 1,
                                     .end = extent.offset + extent.size};
 
-    assert_int_equal(jitdump_lines_survey(DUMPS_OF(opened), &opened->index, &traits[SOURCE]), 0);
+    sources[SOURCE] = (struct image_source){.path = jitdump_path(opened->dump),
+                                            .fd = jitdump_fd(opened->dump),
+                                            .size = jitdump_size(opened->dump),
+                                            .dump = opened->dump};
+    assert_int_equal(jitdump_lines_survey(opened->dump, &opened->index, &sources[SOURCE].lines), 0);
     strcpy(example->path, "/tmp/jitinject-lines-XXXXXX");
     const int fd = mkstemp(example->path);
     assert_true(fd >= 0);
-    const struct image_options options = {.lines = traits, .compress_debug = compress};
-    assert_int_equal(image_write(&file, DUMPS_OF(opened), target, &options, fd,
-                                 &opened->reports.diag, build_id, &example->stats),
+    const struct image_options options = {.compress_debug = compress};
+    assert_int_equal(image_write(&file, sources, target, &options, fd, &opened->reports.diag,
+                                 build_id, &example->stats),
                      0);
     close(fd);
     free(codes);

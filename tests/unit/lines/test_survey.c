@@ -11,7 +11,7 @@ static struct jitdump_line_traits survey(const struct opened *opened)
 {
     struct jitdump_line_traits traits;
 
-    assert_int_equal(jitdump_lines_survey(DUMPS_OF(opened), &opened->index, &traits), 0);
+    assert_int_equal(jitdump_lines_survey(opened->dump, &opened->index, &traits), 0);
     return traits;
 }
 
@@ -133,18 +133,17 @@ static void test_lines_of_a_known_source(void **state)
 
     (void)state;
     open_recording(&opened, "node-app/jit-12614.dump");
-    assert_int_equal(jitdump_lines_new(DUMPS_OF(&opened), &lines), 0);
+    assert_int_equal(jitdump_lines_new(&lines), 0);
     for (size_t i = 0; i < opened.index.count; i++) {
         const struct code *code = &opened.index.codes[i];
         char name[64] = "";
         const size_t size = code->name_size < 63 ? code->name_size : 63;
-        assert_int_equal(pread(jitdump_fd(opened.dump), name, size, (off_t)code->record + 56),
-                         size);
+        assert_int_equal(pread(jitdump_fd(opened.dump), name, size, (off_t)code->name), size);
         for (size_t k = 0; k < sizeof(functions) / sizeof(*functions); k++) {
             struct jitdump_line line;
             if (strncmp(name, functions[k].name, strlen(functions[k].name)) != 0)
                 continue;
-            assert_int_equal(jitdump_lines_open(lines, code, 0x40), 0);
+            assert_int_equal(jitdump_lines_open(lines, opened.dump, code, 0x40), 0);
             while (jitdump_lines_next(lines, &line)) {
                 assert_in_range(line.line, functions[k].first, functions[k].last);
                 assert_true(line.offset >= 0 && line.offset < (int64_t)code->size);
