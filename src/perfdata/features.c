@@ -10,11 +10,30 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* A byte-swapped bit map has its bits in 64-bit numbers of the other order. */
+/* The bit map is an array of the writer's unsigned long, which has 4 or 8 bytes. */
 static bool has_feature(const struct perfdata *data, unsigned bit)
 {
-    uint64_t word = bytes_u64(data->header + HEADER_FEATURES + bit / 64 * 8, data->swapped);
-    return word >> bit % 64 & 1;
+    return data->header[features_byte(data, bit)] >> bit % 8 & 1;
+}
+
+size_t features_byte(const struct perfdata *data, unsigned bit)
+{
+    size_t byte = bit / 8;
+
+    if (data->big_endian)
+        byte ^= data->long_size - 1;
+    return HEADER_FEATURES + byte;
+}
+
+/* As in perf: every recording has the name of its machine, in words of one size or the other. */
+static void find_long_size(struct perfdata *data)
+{
+    data->long_size = 8;
+    if (has_feature(data, PERFDATA_FEATURE_HOSTNAME))
+        return;
+    data->long_size = 4;
+    if (!has_feature(data, PERFDATA_FEATURE_HOSTNAME))
+        data->long_size = 8;
 }
 
 static int read_table(struct perfdata *data)
@@ -22,6 +41,7 @@ static int read_table(struct perfdata *data)
     uint8_t table[FEATURE_BITS * SECTION_SIZE];
     uint64_t offset = data->data_section.offset + data->data_section.size;
 
+    find_long_size(data);
     for (unsigned bit = 0; bit < FEATURE_BITS; bit++)
         if (has_feature(data, bit))
             data->features[data->feature_count++].bit = bit;

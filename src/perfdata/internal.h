@@ -58,6 +58,7 @@ struct perfdata {
     size_t attr_ids_capacity;
     struct feature features[FEATURE_BITS];
     size_t feature_count;
+    size_t long_size; /* bytes of the words that the bit map of the features is made of */
 
     struct attrs attrs;
     char *arch;
@@ -94,6 +95,8 @@ int header_read(struct perfdata *data);
 
 /* features.c: the feature table behind the data. */
 int features_read(struct perfdata *data);
+/* Which byte of the header has the bit of a feature; within the byte it is bit % 8. */
+size_t features_byte(const struct perfdata *data, unsigned bit);
 /* The payload of an ARCH feature. False: it holds no string, or memory is out. */
 bool features_take_arch(struct perfdata *data, const uint8_t *payload, size_t size);
 

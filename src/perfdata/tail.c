@@ -116,9 +116,11 @@ static void write_features(struct perfdata_writer *writer, uint8_t *header)
     struct output list[FEATURE_BITS + 1] = {0};
     bool swapped = writer->data->swapped;
     size_t count = list_features(writer, list);
-    uint64_t at = writer->offset + count * SECTION_SIZE, bits[FEATURE_BITS / 64] = {0};
+    uint64_t at = writer->offset + count * SECTION_SIZE;
     uint8_t *index = NULL;
 
+    if (writer->data->header_size == HEADER_SIZE)
+        memset(header + HEADER_FEATURES, 0, FEATURE_BITS / 8);
     for (size_t i = 0; i < count && !writer->err; i++) {
         uint8_t entry[SECTION_SIZE];
         if (list[i].bit == PERFDATA_FEATURE_AUXTRACE)
@@ -127,16 +129,13 @@ static void write_features(struct perfdata_writer *writer, uint8_t *header)
         bytes_put_u64(entry, at, swapped);
         bytes_put_u64(entry + 8, size, swapped);
         writer_append(writer, entry, sizeof(entry));
-        bits[list[i].bit / 64] |= UINT64_C(1) << list[i].bit % 64;
+        header[features_byte(writer->data, list[i].bit)] |= (uint8_t)(1u << list[i].bit % 8);
         at += size;
     }
     for (size_t i = 0; i < count; i++) {
         writer_append_input(writer, &list[i].input);
         writer_append(writer, list[i].bytes, list[i].size);
     }
-    if (writer->data->header_size == HEADER_SIZE)
-        for (size_t i = 0; i < FEATURE_BITS / 64; i++)
-            bytes_put_u64(header + HEADER_FEATURES + i * 8, bits[i], swapped);
     free(index);
 }
 

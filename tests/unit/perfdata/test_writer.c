@@ -487,6 +487,51 @@ static void build_ids(void **state)
     }
 }
 
+/* The bit map as a writer has it whose unsigned long has 32 bits, or back again. */
+static void swap_halves_of_map(struct build *file)
+{
+    for (size_t at = 72; at < 104; at += 8) {
+        uint64_t word = build_get_u64(file, at);
+        build_set_u64(file, at, word << 32 | word >> 32);
+    }
+}
+
+static void features_of_a_32_bit_machine(void **state)
+{
+    struct build content = {.big = true}, data = {.big = true}, copy = {.big = true},
+                 host = {.big = true}, arch = {.big = true}, rows = {.big = true};
+    const struct build_feature features[] = {{3, &host}, {6, &arch}, {40, &host}};
+    const struct build_file file = {attrs, 2, &data, features, 3, false, false};
+    struct copying copying;
+
+    (void)state;
+    build_u32(&host, 64);
+    build_text(&host, "host", 64);
+    build_u32(&arch, 64);
+    build_text(&arch, "ppc", 64);
+    put_record(&data, 3, 40);
+    build_file(&content, &file);
+    swap_halves_of_map(&content);
+    copying_new(&copying, &content);
+    assert_string_equal(perfdata_arch(copying.opened.data), "ppc");
+    copy_records(&copying, UINT64_MAX, 0);
+    assert_int_equal(perfdata_write_build_id(copying.writer, build_id, "/a/jit-1.so"), 0);
+    copying_end(&copying, &copy);
+
+    put_build_id(&rows, 67, "/a/jit-1.so", 0);
+    swap_halves_of_map(&copy);
+    expect_feature(&copy, 2, &rows);
+    expect_feature(&copy, 3, &host);
+    expect_feature(&copy, 6, &arch);
+    expect_feature(&copy, 40, &host);
+    build_free(&content);
+    build_free(&data);
+    build_free(&copy);
+    build_free(&host);
+    build_free(&arch);
+    build_free(&rows);
+}
+
 static void build_id_in_pipe_form(void **state)
 {
     struct build content = {0}, copy = {0};
@@ -639,6 +684,7 @@ int main(void)
         cmocka_unit_test(features_move),
         cmocka_unit_test(auxtrace_index),
         cmocka_unit_test(build_ids),
+        cmocka_unit_test(features_of_a_32_bit_machine),
         cmocka_unit_test(build_id_in_pipe_form),
         cmocka_unit_test(attrs_behind_the_data),
         cmocka_unit_test(ids_behind_the_data),
