@@ -13,7 +13,9 @@
 struct inject_options {
     const char *input;
     const char *output;
-    const char *so_dir;  /* NULL: the output's directory */
+    const char *so_dir;     /* NULL: the output's directory */
+    const char **dump_dirs; /* where dumps are looked for, too */
+    size_t dump_dir_count;
     bool force;          /* read an input that belongs to somebody else */
     bool compress_debug; /* line tables compressed */
     bool has_debug_bias; /* debug_bias counts; else it is found out for each dump */

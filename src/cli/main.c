@@ -42,11 +42,9 @@ static int inject(struct options *options)
     return err ? EXIT_FAILURE : flush_output();
 }
 
-int main(int argc, char **argv)
+static int run(int argc, char **argv, struct options *options)
 {
-    struct options options;
-
-    switch (options_parse(argc, argv, &options)) {
+    switch (options_parse(argc, argv, options)) {
     case OPTIONS_HELP:
         options_help();
         return flush_output();
@@ -59,5 +57,14 @@ int main(int argc, char **argv)
         break;
     }
     allow_many_files();
-    return inject(&options);
+    return inject(options);
+}
+
+int main(int argc, char **argv)
+{
+    struct options options;
+    const int status = run(argc, argv, &options);
+
+    options_clear(&options);
+    return status;
 }

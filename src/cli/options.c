@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "options.h"
 
+#include "jitinject/array.h"
+
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
@@ -49,6 +51,9 @@ void options_help(void)
           "  -i, --input FILE    the recording, as perf record wrote it\n"
           "  -o, --output FILE   the recording to write\n"
           "      --so-dir DIR    where the shared objects go (default: the output's directory)\n"
+          "      --dump-dir DIR  look for dumps in DIR, too: by name, and by path below it, as in "
+          "the\n"
+          "                      root of a container; may be given more than once\n"
           "      --debug-bias=auto|N\n"
           "                      bytes that line tables are behind the code (default: auto, found\n"
           "                      out for each dump)\n"
@@ -139,13 +144,27 @@ static bool parse_compression(const char *value, struct inject_options *options)
     return false;
 }
 
+static bool add_dump_dir(const char *directory, struct options *options)
+{
+    struct inject_options *inject = &options->inject;
+
+    if (!array_reserve(&inject->dump_dirs, &options->dump_dir_capacity,
+                       inject->dump_dir_count + 1)) {
+        fprintf(stderr, "jitinject: %s\n", strerror(ENOMEM));
+        return false;
+    }
+    inject->dump_dirs[inject->dump_dir_count++] = directory;
+    return true;
+}
+
 enum options_action options_parse(int argc, char **argv, struct options *options)
 {
-    enum { SO_DIR = 256, DEBUG_BIAS, COMPRESS_DEBUG };
+    enum { SO_DIR = 256, DUMP_DIR, DEBUG_BIAS, COMPRESS_DEBUG };
     static const struct option known[] = {
         {"input", required_argument, NULL, 'i'},
         {"output", required_argument, NULL, 'o'},
         {"so-dir", required_argument, NULL, SO_DIR},
+        {"dump-dir", required_argument, NULL, DUMP_DIR},
         {"debug-bias", required_argument, NULL, DEBUG_BIAS},
         {"compress-debug-sections", optional_argument, NULL, COMPRESS_DEBUG},
         {"force", no_argument, NULL, 'f'},
@@ -174,6 +193,10 @@ enum options_action options_parse(int argc, char **argv, struct options *options
             break;
         case SO_DIR:
             options->inject.so_dir = optarg;
+            break;
+        case DUMP_DIR:
+            if (!add_dump_dir(optarg, options))
+                return misuse();
             break;
         case DEBUG_BIAS:
             if (!parse_debug_bias(optarg, &options->inject))
@@ -213,4 +236,10 @@ enum options_action options_parse(int argc, char **argv, struct options *options
             return refuse(optopt > 0 && optopt < SO_DIR && argv[at][1] != '-' ? typed : argv[at]);
         }
     }
+}
+
+void options_clear(struct options *options)
+{
+    free(options->inject.dump_dirs);
+    *options = (struct options){0};
 }

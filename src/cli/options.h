@@ -15,9 +15,12 @@ struct options {
     struct inject_options inject;
     unsigned verbose; /* how often -v was given */
     bool quiet;
+    size_t dump_dir_capacity;
 };
 
+/* `argv` has to live as long as the options. */
 enum options_action options_parse(int argc, char **argv, struct options *options);
+void options_clear(struct options *options);
 void options_help(void);
 
 #endif /* CLI_OPTIONS_H */

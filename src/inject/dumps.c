@@ -1,62 +1,35 @@
 /* SPDX-License-Identifier: MIT */
 /* The dumps of a recording: found by their markers, each read once, their code given to its
  * processes. */
+#include "find.h"
 #include "recording.h"
 
 #include "jitinject/array.h"
 
 #include <errno.h>
-#include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* code->source has 16 bits. */
 #define DUMPS_MAX UINT16_MAX
 
-/* Where a dump may be, best first. False when `number` is past the last. */
-static bool candidate(const struct recording *recording, const struct marker *marker,
-                      unsigned number, char *path, size_t size)
-{
-    static const char *const packed[] = {"", ".gz"};
-    const char *input = recording->options->input;
-    const char *slash = strrchr(input, '/');
-    const char *base = strrchr(marker->path, '/');
-
-    base = base ? base + 1 : marker->path;
-    if (number >= 4)
-        return false;
-    if (number < 2)
-        snprintf(path, size, "%s%s", marker->path, packed[number]);
-    else
-        snprintf(path, size, "%.*s%s%s", slash ? (int)(slash + 1 - input) : 0, input, base,
-                 packed[number - 2]);
-    return true;
-}
-
 /* The dump of a marker, or NULL; why not is reported. */
 static struct jitdump *open_dump(const struct recording *recording, const struct marker *marker)
 {
-    char path[PATH_MAX + 8];
     struct jitdump *file = NULL;
-    struct stat status, tried = {0};
+    struct find find;
     bool found = false;
 
-    for (unsigned i = 0; !file && candidate(recording, marker, i, path, sizeof(path)); i++) {
-        /* A link that leads nowhere is tried, so that somebody hears of it. */
-        if (stat(path, &status) < 0 && lstat(path, &status) < 0)
-            continue;
-        if (found && status.st_dev == tried.st_dev && status.st_ino == tried.st_ino)
-            continue;
-        tried = status;
+    find_begin(&find, recording->options, marker->path, marker->pid, recording->last_time);
+    while (!file && find_next(&find)) {
         found = true;
-        jitdump_open(path, recording->diag, &file);
+        jitdump_open(find.path, recording->diag, &file);
     }
+    find_end(&find);
     if (!found)
         diag_report(recording->diag, DIAG_WARNING, marker->path, DIAG_NO_OFFSET,
                     "the dump of process %u is neither there nor beside the recording: its code "
-                    "stays without names; put it beside the recording",
+                    "stays without names; name its directory by --dump-dir",
                     marker->pid);
     return file;
 }
@@ -131,62 +104,6 @@ static int find_dumps(struct recording *recording)
     return err;
 }
 
-/*
- * Whose dump it is. Where one of its markers has the pid of the header, that one; the other markers
- * are of children that have the mapping from their parent. Where none has, the writer is in a pid
- * namespace, and the marker says what the recording calls it.
- */
-static void find_writer(const struct recording *recording, size_t number)
-{
-    struct dump *dump = &recording->dumps[number];
-    bool first = true;
-
-    for (size_t i = 0; i < recording->marker_count; i++) {
-        const struct marker *marker = &recording->markers[i];
-        if (marker->dump != number)
-            continue;
-        if (first || marker->pid == dump->inner_pid)
-            dump->pid = marker->pid;
-        first = false;
-    }
-    dump->in_namespace = dump->pid != dump->inner_pid;
-}
-
-/*
- * Two containers may call their dumps alike. Where the header's pid does not tell whose the dump
- * is, only one process can have it, and the others are to be heard of.
- */
-static void report_rivals(const struct recording *recording, size_t number)
-{
-    const struct dump *dump = &recording->dumps[number];
-    uint32_t last = dump->pid;
-
-    for (size_t i = 0; i < recording->marker_count && dump->in_namespace; i++) {
-        const struct marker *marker = &recording->markers[i];
-        if (marker->dump != number || marker->pid == dump->pid || marker->pid == last)
-            continue;
-        last = marker->pid;
-        diag_report(recording->diag, DIAG_WARNING, jitdump_path(dump->file), DIAG_NO_OFFSET,
-                    "process %u names this dump too, which is taken for that of process %u (pid %u "
-                    "in its header): code of the former stays without names",
-                    marker->pid, dump->pid, dump->inner_pid);
-    }
-}
-
-/* The recording's pid of a record's own pid field. */
-static uint32_t outer_pid(const struct recording *recording, const struct dump *dump, uint32_t pid)
-{
-    if (pid == dump->inner_pid || pid == dump->pid)
-        return dump->pid;
-    if (!dump->in_namespace)
-        return pid;
-    /* A child in the namespace: known if it has a dump of its own. */
-    for (size_t i = 0; i < recording->dump_count; i++)
-        if (recording->dumps[i].in_namespace && recording->dumps[i].inner_pid == pid)
-            return recording->dumps[i].pid;
-    return dump->pid;
-}
-
 /* What was wrong with a dump, in one line; its records have had theirs. */
 static void report_index(const struct recording *recording, const struct dump *dump)
 {
@@ -237,7 +154,7 @@ static int read_dump(struct recording *recording, size_t number)
     if (err)
         return err;
     for (size_t i = 0; i < dump->index.count; i++)
-        dump->index.codes[i].pid = outer_pid(recording, dump, dump->index.codes[i].pid);
+        dump->index.codes[i].pid = owner_pid(recording, dump, dump->index.codes[i].pid);
     return place_add_codes(recording->place, dump->index.codes, dump->index.count);
 }
 
@@ -276,8 +193,7 @@ int dumps_read(struct recording *recording)
                                                       .fd = jitdump_fd(file),
                                                       .size = jitdump_size(file),
                                                       .dump = file};
-        find_writer(recording, i);
-        report_rivals(recording, i);
+        owner_find(recording, i);
     }
     for (size_t i = 0; i < recording->dump_count && !err; i++) {
         err = read_dump(recording, i);

@@ -67,6 +67,10 @@ struct recording {
 int scan_records(struct recording *recording);
 /* dumps.c: opens and indexes the dumps of the markers and hands their code to place. */
 int dumps_read(struct recording *recording);
+/* owner.c: finds out which process of the recording writes a dump. */
+void owner_find(struct recording *recording, size_t number);
+/* owner.c: the recording's pid of the process that a record of the dump calls `pid`. */
+uint32_t owner_pid(const struct recording *recording, const struct dump *dump, uint32_t pid);
 /* clock.c: makes the times of a dump those of the recording. -ENOTSUP: the run cannot go on;
  * -EBADMSG: the dump cannot be used. */
 int clock_align(const struct recording *recording, struct dump *dump);

@@ -24,27 +24,28 @@ FUNCTIONS = [("first", HEAP + 0x1000), ("second", HEAP + 0x2000)]
 CODE = b"\x90" * 31 + b"\xc3"  # nops and a return
 
 
-def dump(pid, order="<"):
-    """The jitdump of a process: its functions are loaded at 2000 and 2001 ns."""
-    jit = JitDump(pid, mach=EM_X86_64, timestamp=1000, order=order)
+def dump(pid, order="<", start=0):
+    """The jitdump of a process: its functions are loaded 2000 and 2001 ns after `start`."""
+    jit = JitDump(pid, mach=EM_X86_64, timestamp=start + 1000, order=order)
     for number, (name, addr) in enumerate(FUNCTIONS):
-        jit.debug(addr, [(addr, 1 + number, 0, "app.js")], time=2000 + number)
-        jit.load(addr, CODE, name, time=2000 + number)
+        jit.debug(addr, [(addr, 1 + number, 0, "app.js")], time=start + 2000 + number)
+        jit.load(addr, CODE, name, time=start + 2000 + number)
     return jit
 
 
-def profile(folder, markers=True, clockid=CLOCK_MONOTONIC, order="<"):
+def profile(folder, markers=True, clockid=CLOCK_MONOTONIC, order="<", pids=PIDS, start=0):
     """The perf.data whose markers name dumps in `folder`."""
     perf = PerfData([Attr(IP | TID | TIME, clockid=clockid)], order)
-    for pid in PIDS:
-        perf.comm("app", pid=pid, time=1000)
-        perf.mmap2("/usr/bin/app", 0x400000, 0x1000, pid=pid, time=1001)
-        perf.mmap2("//anon", HEAP, HEAP_SIZE, pid=pid, time=1002)
+    for pid in pids:
+        perf.comm("app", pid=pid, time=start + 1000)
+        perf.mmap2("/usr/bin/app", 0x400000, 0x1000, pid=pid, time=start + 1001)
+        perf.mmap2("//anon", HEAP, HEAP_SIZE, pid=pid, time=start + 1002)
         if markers:
-            perf.mmap2(f"{folder}/jit-{pid}.dump", 0x7E0000000000, 0x1000, pid=pid, time=1003)
+            perf.mmap2(f"{folder}/jit-{pid}.dump", 0x7E0000000000, 0x1000, pid=pid,
+                       time=start + 1003)
     for number, (_, addr) in enumerate(FUNCTIONS):
-        for pid in PIDS:
-            perf.sample(addr + 8, pid=pid, time=3000 + number)
+        for pid in pids:
+            perf.sample(addr + 8, pid=pid, time=start + 3000 + number)
     perf.finished_round()
     perf.feature_string(ARCH, "x86_64")
     return perf
