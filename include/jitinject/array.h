@@ -1,10 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Growing a plain array. */
+/* Plain arrays, fixed and growing; free() frees them. */
 #ifndef JITINJECT_ARRAY_H
 #define JITINJECT_ARRAY_H
 
 #include <stdbool.h>
 #include <stddef.h>
+
+/*
+ * An array of `count` items of `item_size` bytes, not cleared; NULL when memory is out or the size
+ * overflows. A large one lies on huge pages where the system has them: the first touch of a page
+ * costs about as much as all the work on it.
+ */
+void *array_new(size_t count, size_t item_size);
 
 /*
  * Makes room for at least `need` items of `item_size` bytes. `items` is the array (or NULL with a

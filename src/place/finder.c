@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "finder.h"
 
+#include "jitinject/array.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
@@ -18,8 +20,8 @@ int finder_index(struct finder *finder, struct code *const *codes, size_t count)
     while (span >> finder->shift > count)
         finder->shift++;
     finder->parts = (size_t)(span >> finder->shift) + 1;
-    finder->ranges = malloc(count * sizeof(*finder->ranges));
-    finder->first = malloc((finder->parts + 1) * sizeof(*finder->first));
+    finder->ranges = array_new(count, sizeof(*finder->ranges));
+    finder->first = array_new(finder->parts + 1, sizeof(*finder->first));
     if (!finder->ranges || !finder->first)
         return -ENOMEM;
 

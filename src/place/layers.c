@@ -3,75 +3,163 @@
  * Layers: pieces that overlap cannot share a mirror of the address space. A piece lies one layer
  * above the highest that it overlaps, so within a layer nothing overlaps, and above an address the
  * layers are in order of time.
+ *
+ * Most pieces overlap nothing. So all are put in the order of their addresses first, and only
+ * groups of pieces that hang together by overlaps are gone through in the order of time.
  */
+#include "order.h"
 #include "place_internal.h"
+
+#include "jitinject/array.h"
+#include "jitinject/bytes.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
+static uint64_t code_end(const struct code *code)
+{
+    return code->addr + code->size;
+}
+
 /* Whether the newest code over the whole of `code` is the same code. */
 static bool is_there_already(const struct place *place, const struct range *top,
-                             const struct process *process, const struct code *code)
+                             const struct code *there, const struct code *code)
 {
-    if (!top || top->start != code->addr || top->end != code->addr + code->size)
-        return false;
-    const struct code *there = process->codes[top->value];
-    return there->addr == code->addr && there->size == code->size && place->options.same_code &&
+    return top && top->start == code->addr && top->end == code_end(code) &&
+           there->addr == code->addr && there->size == code->size && place->options.same_code &&
            place->options.same_code(place->options.context, there, code);
 }
 
-static int compare_offsets(const void *left, const void *right)
+/*
+ * Gives a piece its layer above what is there in `top`, whose values are numbers of `group`, the
+ * newest piece at each address.
+ */
+static int put_on_top(const struct place *place, struct rangemap *top, struct code *const *group,
+                      size_t number)
 {
-    const struct code *a = *(struct code *const *)left, *b = *(struct code *const *)right;
+    struct code *code = group[number];
+    const uint64_t end = code_end(code);
+    struct rangemap_at at = rangemap_find(top, code->addr);
+    const struct range *range = rangemap_get(top, at);
 
-    if (a->layer != b->layer)
-        return a->layer < b->layer ? -1 : 1;
-    return (a->addr > b->addr) - (a->addr < b->addr);
+    code->layer = 0;
+    if (range && is_there_already(place, range, group[range->value], code)) {
+        code->layer = group[range->value]->layer;
+        code->flags |= CODE_REPEATED;
+        return 0;
+    }
+    for (; range && range->start < end; range = rangemap_get(top, at)) {
+        const struct code *below = group[range->value];
+        if (below->layer >= code->layer)
+            code->layer = below->layer + 1;
+        rangemap_next(top, &at);
+    }
+    return rangemap_set(top, code->addr, end, (uint32_t)number, 0);
 }
 
-static void sort_by_offset(struct code **codes, size_t count)
+/* Pieces by address, of which each overlaps another one; they stay in that order. */
+static int assign_group(const struct place *place, struct code **group, size_t count)
 {
-    bool sorted = true;
+    struct rangemap top = {0};
+    /* `layer` holds the piece's number in time until here. */
+    int err = order_codes(group, count, ORDER_LAYER);
 
-    for (size_t i = 1; i < count && sorted; i++)
-        sorted = compare_offsets(&codes[i - 1], &codes[i]) < 0;
-    if (!sorted)
-        qsort(codes, count, sizeof(struct code *), compare_offsets);
+    for (size_t i = 0; i < count && !err; i++)
+        err = put_on_top(place, &top, group, i);
+    rangemap_clear(&top);
+    return err ? err : order_codes(group, count, ORDER_ADDR);
+}
+
+/* The end of the group of pieces that begins with number `first`; *end is that of its code. */
+static size_t find_group(struct code *const *codes, size_t count, size_t first, uint64_t *end)
+{
+    size_t next = first + 1;
+
+    *end = code_end(codes[first]);
+    for (; next < count && codes[next]->addr < *end; next++)
+        if (code_end(codes[next]) > *end)
+            *end = code_end(codes[next]);
+    return next;
+}
+
+/*
+ * Notes the pages that have code: nothing else is to be put there. Pages side by side come together
+ * before the map gets them.
+ */
+struct pages {
+    struct rangemap *map;
+    uint64_t start, end;
+};
+
+static int flush_pages(struct pages *pages)
+{
+    return rangemap_set(pages->map, pages->start, pages->end, 0, 0);
+}
+
+static int add_pages(struct pages *pages, uint64_t start, uint64_t end)
+{
+    start = bytes_align_down(start, PAGE);
+    end = end > UINT64_MAX - PAGE ? end : bytes_align_up(end, PAGE);
+    if (start <= pages->end && pages->start < pages->end) {
+        pages->end = end;
+        return 0;
+    }
+    const int err = flush_pages(pages);
+    pages->start = start;
+    pages->end = end;
+    return err;
+}
+
+/* All layers; `codes` by address. */
+static int assign(const struct place *place, struct process *process, struct code **codes)
+{
+    struct pages pages = {.map = &process->code_pages};
+    int err = 0;
+
+    for (size_t first = 0, next; first < process->code_count && !err; first = next) {
+        const uint64_t start = codes[first]->addr;
+        uint64_t end;
+        next = find_group(codes, process->code_count, first, &end);
+        if (next - first == 1)
+            codes[first]->layer = 0;
+        else
+            err = assign_group(place, codes + first, next - first);
+        if (!err)
+            err = add_pages(&pages, start, end);
+    }
+    return err ? err : flush_pages(&pages);
+}
+
+/* Counts the pieces, and takes those out that are there already. Returns how many stay. */
+static size_t take_out_repeated(struct process *process, struct code **codes)
+{
+    size_t placed = 0;
+
+    for (size_t i = 0; i < process->code_count; i++) {
+        if (codes[i]->flags & CODE_REPEATED)
+            continue;
+        process->code_bytes += codes[i]->size;
+        process->beyond_layers += codes[i]->layer >= PLACE_LAYERS;
+        codes[placed++] = codes[i];
+    }
+    process->repeated = process->code_count - placed;
+    return placed;
 }
 
 int layers_assign(struct place *place, struct process *process)
 {
-    struct rangemap *top = &process->code_ranges; /* value: number of the newest piece there */
-    size_t placed = 0;
-    int err = 0;
+    const size_t count = process->code_count;
+    struct code **codes = array_new(count, sizeof(struct code *));
 
-    process->by_offset = malloc((process->code_count + 1) * sizeof(struct code *));
-    if (!process->by_offset || process->code_count > UINT32_MAX)
+    process->by_offset = codes;
+    if (!codes || count > UINT32_MAX)
         return -ENOMEM;
-    for (size_t i = 0; i < process->code_count && !err; i++) {
-        struct code *code = process->codes[i];
-        const uint64_t end = code->addr + code->size;
-        struct rangemap_at at = rangemap_find(top, code->addr);
-        const struct range *range = rangemap_get(top, at);
-
-        if (is_there_already(place, range, process, code)) {
-            code->layer = process->codes[range->value]->layer;
-            code->flags |= CODE_REPEATED;
-            process->repeated++;
-            continue;
-        }
-        code->layer = 0;
-        for (; range && range->start < end; range = rangemap_get(top, at)) {
-            const struct code *below = process->codes[range->value];
-            if (below->layer >= code->layer)
-                code->layer = below->layer + 1;
-            rangemap_next(top, &at);
-        }
-        err = rangemap_set(top, code->addr, end, (uint32_t)i, 0);
-        process->by_offset[placed++] = code;
-        process->code_bytes += code->size;
-        process->beyond_layers += code->layer >= PLACE_LAYERS;
+    for (size_t i = 0; i < count; i++) {
+        codes[i] = process->codes[i];
+        codes[i]->layer = (uint32_t)i;
     }
-    sort_by_offset(process->by_offset, placed);
-    return err;
+    int err = order_codes(codes, count, ORDER_ADDR);
+    if (!err)
+        err = assign(place, process, codes);
+    return err ? err : order_codes(codes, take_out_repeated(process, codes), ORDER_LAYER);
 }

@@ -43,7 +43,7 @@ struct process {
     size_t extent_count, extent_capacity;
     uint32_t *biases; /* by extent: what the timeline calls the mapping of it */
 
-    struct rangemap code_ranges;      /* where it has pieces */
+    struct rangemap code_pages;       /* where it has pieces */
     struct rangemap file_ranges;      /* every real file it ever had mapped, or inherited */
     struct rangemap library_ranges;   /* of these, all of the files with code */
     struct rangemap anonymous_ranges; /* likewise memory without a file, and inherited code */
@@ -106,6 +106,9 @@ struct place {
 
 /* Set in code->flags by place: a piece that a file has already. */
 #define CODE_REPEATED (1u << 15)
+
+/* What is mapped apart lies on pages of its own. */
+#define PAGE UINT64_C(0x1000)
 
 /* Layers that get windows of their own; the rest share one file. */
 #define PLACE_LAYERS 8

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "order.h"
 #include "place_internal.h"
 
 #include "jitinject/array.h"
@@ -66,7 +67,7 @@ void process_free(struct process *process)
     free(process->by_offset);
     free(process->extents);
     free(process->biases);
-    rangemap_clear(&process->code_ranges);
+    rangemap_clear(&process->code_pages);
     rangemap_clear(&process->file_ranges);
     rangemap_clear(&process->library_ranges);
     rangemap_clear(&process->anonymous_ranges);
@@ -85,18 +86,6 @@ static int compare_mappings(const void *left, const void *right)
     return (a->record > b->record) - (a->record < b->record);
 }
 
-/* By time, and in the order of the dump where times are equal. */
-static int compare_code_times(const void *left, const void *right)
-{
-    const struct code *a = *(struct code *const *)left, *b = *(struct code *const *)right;
-
-    if (a->time != b->time)
-        return a->time < b->time ? -1 : 1;
-    if (a->source != b->source)
-        return a->source < b->source ? -1 : 1;
-    return (a > b) - (a < b);
-}
-
 static int compare_forks(const void *left, const void *right)
 {
     const struct fork *a = left, *b = right;
@@ -104,16 +93,6 @@ static int compare_forks(const void *left, const void *right)
     if (a->time != b->time)
         return a->time < b->time ? -1 : 1;
     return (a->order > b->order) - (a->order < b->order);
-}
-
-static void sort_codes(struct process *process)
-{
-    bool sorted = true;
-
-    for (size_t i = 1; i < process->code_count && sorted; i++)
-        sorted = compare_code_times(&process->codes[i - 1], &process->codes[i]) < 0;
-    if (!sorted)
-        qsort(process->codes, process->code_count, sizeof(struct code *), compare_code_times);
 }
 
 /* The maps of a process with code matter, and so do those that it inherited and those that inherit.
@@ -227,10 +206,10 @@ int process_prepare_all(struct place *place)
         if (process->mapping_count > 0)
             qsort(process->mappings, process->mapping_count, sizeof(*process->mappings),
                   compare_mappings);
-        sort_codes(process);
+        err = order_codes(process->codes, process->code_count, ORDER_TIME);
         process->holds_code = process->code_count > 0;
         process->has_model = needs_model(process);
-        err = collect_ranges(process);
+        err = err ? err : collect_ranges(process);
     }
     /* What a child inherits its parent has to know; forks are in order of time, so from the last
      * one on. */

@@ -11,8 +11,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define PAGE UINT64_C(0x1000)
-
 /*
  * An anonymous mapping over more pieces of ours than this is dropped even if it adds something:
  * mapping them all again, for each such record, would not be linear.

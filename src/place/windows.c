@@ -16,7 +16,6 @@
 /* Unwind tables and samply use 32-bit offsets within a file; header and tables need some room too.
  */
 #define WINDOW_MAX UINT64_C(0x60000000)
-#define PAGE       UINT64_C(0x1000)
 /* How far from the code its tables may be: files grow by that, if only by holes. */
 #define REACH UINT64_C(0x10000000)
 /* .eh_frame_hdr: its header, with some slack for the end marks of .eh_frame, and a row a function.
@@ -74,8 +73,7 @@ static int make_extents(struct process *process)
 static const struct range *occupant(const struct process *process, const struct rangemap *files,
                                     uint64_t start, uint64_t end)
 {
-    const struct rangemap *const maps[] = {&process->code_ranges, files,
-                                           &process->anonymous_ranges};
+    const struct rangemap *const maps[] = {&process->code_pages, files, &process->anonymous_ranges};
 
     for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++) {
         const struct range *range = rangemap_get(maps[i], rangemap_find(maps[i], start));

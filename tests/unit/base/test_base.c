@@ -50,6 +50,25 @@ static void arrays_grow_and_refuse(void **state)
     free(items);
 }
 
+static void new_arrays_take_any_size_and_refuse(void **state)
+{
+    static const size_t counts[] = {0, 1, 131071, 131072, 262144, 262145, 1000000};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+        uint64_t *items = array_new(counts[i], sizeof(*items));
+        assert_non_null(items);
+        for (size_t k = 0; k < counts[i]; k++)
+            items[k] = k;
+        for (size_t k = 0; k < counts[i]; k++)
+            assert_int_equal(items[k], k);
+        free(items);
+    }
+    assert_null(array_new(SIZE_MAX / 8, 8));
+    assert_null(array_new(SIZE_MAX / 4, 8));
+    assert_null(array_new(SIZE_MAX, 1));
+}
+
 static void keep_report(void *context, const struct diag_report *report)
 {
     char *text = context;
@@ -91,6 +110,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(integers_of_both_byte_orders),
         cmocka_unit_test(arrays_grow_and_refuse),
+        cmocka_unit_test(new_arrays_take_any_size_and_refuse),
         cmocka_unit_test(reports_reach_the_sink),
         cmocka_unit_test(reads_end_with_the_file),
     };
