@@ -96,9 +96,10 @@ class Attr:
 
 
 class PerfData:
-    def __init__(self, attrs=None, order="<"):
+    def __init__(self, attrs=None, order="<", long_bits=64):
+        """`long_bits`: of the recorder's unsigned long, of which the map of features is made."""
         self.attrs = list(attrs) if attrs is not None else [Attr()]
-        self.order = order
+        self.order, self.long_bits = order, long_bits
         self.data = bytearray()  # the records
         self.features = {}       # bit -> payload
         self._auxtrace = []      # (offset in data, size) of the AUXTRACE records
@@ -279,13 +280,15 @@ class PerfData:
         if attrs_last:
             attrs_at = ids_at + ids_size
 
-        bitmap = [0, 0, 0, 0]
+        bitmap = [0] * (256 // self.long_bits)
         for bit, _ in features:
-            bitmap[bit // 64] |= 1 << bit % 64
+            bitmap[bit // self.long_bits] |= 1 << bit % self.long_bits
         attr_size = self.attrs[0].size + 16 if self.attrs else 144
         header = self._magic() + self._pack_words([
             _HEADER_SIZE, attr_size, attrs_at, attrs_size, data_at,
-            len(self.data) if data_size is None else data_size, 0, 0, *bitmap])
+            len(self.data) if data_size is None else data_size, 0, 0])
+        header += struct.pack(f"{self.order}{len(bitmap)}{'Q' if self.long_bits == 64 else 'I'}",
+                              *bitmap)
 
         ids, attrs = b"", b""
         for attr in self.attrs:

@@ -22,7 +22,7 @@ TYPES = {
     79: "TIME_CONV", 80: "HEADER_FEATURE", 81: "COMPRESSED", 82: "FINISHED_INIT",
     83: "COMPRESSED2",
 }
-BUILD_ID_FEATURE, AUXTRACE_FEATURE = 2, 18
+BUILD_ID_FEATURE, HOSTNAME_FEATURE, AUXTRACE_FEATURE = 2, 3, 18
 SAMPLE_ID_ALL, MMAP_BUILD_ID, BUILD_ID_SIZE = 1 << 18, 1 << 14, 1 << 15
 
 # sample_type bits of the words at the beginning of a sample and at the end of other records.
@@ -46,7 +46,7 @@ class Attr:
         if order == ">":
             flags = bytes(int(f"{byte:08b}"[::-1], 2) for byte in flags)
         self.flags = int.from_bytes(flags, "little")
-        self.clockid, = struct.unpack_from(order + "i", data, 92)
+        self.clockid, = struct.unpack_from(order + "i", data.ljust(96, b"\0"), 92)
         self.ids, self.bytes = ids, data
 
 
@@ -145,7 +145,6 @@ class PerfFile:
         if header_size != 104:
             raise PerfFileError(f"header of {header_size} bytes")
         attr_size, attrs_at, attrs_size, data_at, data_size = self._words(16, 5)
-        bitmap = self._words(72, 4)
         self._sections = []
         self._section("header", 0, header_size)
         attrs = self._section("attrs", attrs_at, attrs_size)
@@ -158,8 +157,9 @@ class PerfFile:
             self.attrs.append(Attr(self.order, attrs[at:at + attr_size - 16],
                                    list(self._words(0, ids_size // 8, ids))))
 
-        bits = [64 * word + bit for word in range(4) for bit in range(64)
-                if bitmap[word] >> bit & 1]
+        bits = self._feature_bits("Q")
+        if HOSTNAME_FEATURE not in bits and HOSTNAME_FEATURE in self._feature_bits("I"):
+            bits = self._feature_bits("I")
         table_at = data_at + data_size
         table = self._section("feature table", table_at, 16 * len(bits))
         for number, bit in enumerate(bits):
@@ -173,6 +173,13 @@ class PerfFile:
             end, before = offset + size, name
         self._read_records(data_at, table_at)
         self._check_auxtrace_index()
+
+    def _feature_bits(self, word):
+        """The bits that are set, for words of the size of `word`, the writer's unsigned long."""
+        size = 8 * struct.calcsize(word)
+        words = struct.unpack_from(f"{self.order}{256 // size}{word}", self.bytes, 72)
+        return [size * number + bit for number, value in enumerate(words) for bit in range(size)
+                if value >> bit & 1]
 
     def _read_records(self, at, end):
         while at < end:
