@@ -29,6 +29,7 @@ struct jitdump_header {
     uint32_t version;
     uint32_t total_size;  /* bytes of the header; the first record is there */
     uint32_t elf_machine; /* EM_*; 0 where the writer left it out */
+    uint32_t reserved;    /* as found: some writers are known by it */
     uint32_t pid;         /* of the writer, in its own pid namespace */
     uint64_t timestamp;   /* unreliable in practice */
     uint64_t flags;       /* as found */

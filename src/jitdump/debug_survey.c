@@ -5,7 +5,11 @@
 /* So many functions, spread over the dump, tell as much as all of a large one. */
 #define SURVEY_FUNCTIONS 16384
 
+/* What V8 writes into the reserved word of the header, src/diagnostics/perf-jit.cc. */
+#define V8_RESERVED 0xdeadbeefu
+
 struct survey {
+    bool of_v8;
     uint64_t functions; /* with lines */
     uint64_t at_bias;   /* of these, the ones whose first line is exactly at the bias */
     uint64_t before;    /* ... before it: addresses as they are */
@@ -38,9 +42,14 @@ static void look_at(struct survey *survey, struct jitdump_lines *lines, const st
 /*
  * With a bias nothing is before it, most functions begin with a line, and the last lines of many
  * are behind their end. A few functions may be otherwise: what is paired wrongly, or damaged.
+ *
+ * Code of newer V8 begins with a prologue and ends with data, neither of which has lines. A short
+ * table without lines before the bias could be Java's too, so V8 has to be known by its header.
  */
 static bool is_biased(const struct survey *survey)
 {
+    if (survey->of_v8)
+        return survey->before <= survey->functions / 16;
     return (survey->at_bias > survey->functions / 2 || survey->beyond) &&
            survey->before <= (survey->at_bias + survey->beyond) / 16;
 }
@@ -49,7 +58,7 @@ int jitdump_lines_survey(const struct jitdump *dump, const struct jitdump_index 
                          struct jitdump_line_traits *traits)
 {
     const size_t step = 1 + index->count / SURVEY_FUNCTIONS;
-    struct survey survey = {0};
+    struct survey survey = {.of_v8 = dump->header.reserved == V8_RESERVED};
     struct jitdump_lines *lines;
     int err = jitdump_lines_new(&lines);
 

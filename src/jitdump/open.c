@@ -86,6 +86,7 @@ static int parse_header(struct jitdump *dump, const struct diag *diag)
     header->version = bytes_u32(raw + 4, header->swapped);
     header->total_size = bytes_u32(raw + 8, header->swapped);
     header->elf_machine = bytes_u32(raw + 12, header->swapped);
+    header->reserved = bytes_u32(raw + 16, header->swapped);
     header->pid = bytes_u32(raw + 20, header->swapped);
     header->timestamp = bytes_u64(raw + 24, header->swapped);
     header->flags = bytes_u64(raw + 32, header->swapped);

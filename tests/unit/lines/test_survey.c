@@ -7,6 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Offset of the reserved word in the header of a dump. */
+#define HEADER_RESERVED 16
+
 static struct jitdump_line_traits survey(const struct opened *opened)
 {
     struct jitdump_line_traits traits;
@@ -15,15 +18,17 @@ static struct jitdump_line_traits survey(const struct opened *opened)
     return traits;
 }
 
-/* What is found for functions of 0x100 bytes, each with lines from `first` to `last`. */
-static struct jitdump_line_traits survey_of(size_t count, int64_t first, int64_t last, int line,
-                                            size_t odd, int64_t odd_first)
+/* What is found for functions of 0x100 bytes, each with lines from `first` to `last`; `reserved` is
+ * in the header. */
+static struct jitdump_line_traits survey_by(uint32_t reserved, size_t count, int64_t first,
+                                            int64_t last, int line, size_t odd, int64_t odd_first)
 {
     struct builder builder;
     struct opened opened;
 
     builder_init(&builder, false);
     put_header(&builder);
+    memcpy(builder.bytes + HEADER_RESERVED, &reserved, sizeof(reserved));
     for (size_t i = 0; i < count + odd; i++) {
         const uint64_t addr = 0x10000 + i * 0x1000;
         const struct entry entries[] = {
@@ -39,6 +44,12 @@ static struct jitdump_line_traits survey_of(size_t count, int64_t first, int64_t
     close_index(&opened);
     builder_done(&builder);
     return traits;
+}
+
+static struct jitdump_line_traits survey_of(size_t count, int64_t first, int64_t last, int line,
+                                            size_t odd, int64_t odd_first)
+{
+    return survey_by(0, count, first, last, line, odd, odd_first);
 }
 
 static void test_bias(void **state)
@@ -65,6 +76,18 @@ static void test_true_addresses(void **state)
     /* The end of the code belongs to it. */
     assert_int_equal(survey_of(5, 0x57, 0x100, 1, 0, 0).bias, 0);
     assert_true(survey_of(5, 0, 0xf0, 1, 0, 0).has_lines);
+}
+
+/* Code of V8 14 and later: lines neither at its first byte nor at its end. */
+static void test_writer_that_is_known(void **state)
+{
+    (void)state;
+    assert_int_equal(survey_by(0xdeadbeef, 5, 0x57, 0xf0, 1, 0, 0).bias, 0x40);
+    assert_int_equal(survey_by(0xdeadbee0, 5, 0x57, 0xf0, 1, 0, 0).bias, 0);
+    /* It may do without the bias some day. */
+    assert_int_equal(survey_by(0xdeadbeef, 5, 0x57, 0xf0, 1, 1, 0).bias, 0);
+    assert_int_equal(survey_by(0xdeadbeef, 5, 0, 0xf0, 1, 0, 0).bias, 0);
+    assert_int_equal(survey_by(0xdeadbeef, 40, 0x57, 0xf0, 1, 1, 4).bias, 0x40);
 }
 
 static void test_no_lines(void **state)
@@ -163,6 +186,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bias),
         cmocka_unit_test(test_true_addresses),
+        cmocka_unit_test(test_writer_that_is_known),
         cmocka_unit_test(test_no_lines),
         cmocka_unit_test(test_recordings),
         cmocka_unit_test(test_lines_of_a_known_source),
