@@ -13,6 +13,7 @@
 enum code_flags {
     CODE_NO_BYTES = 1u << 0, /* the source has no code bytes for it */
     CODE_MOVED = 1u << 1,    /* from a MOVE record: bytes, name and tables are those of its LOAD */
+    CODE_REUSED = 1u << 2,   /* something else had its address, too: place_mark_reused */
 };
 
 struct code {

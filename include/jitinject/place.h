@@ -47,6 +47,41 @@ int place_add_fork(struct place *place, uint32_t child, uint32_t parent, uint64_
 int place_add_dump(struct place *place, uint32_t pid, uint64_t time);
 int place_add_codes(struct place *place, struct code *codes, size_t count);
 
+/*
+ * ---- Pieces whose clock is not that of the mappings ----
+ *
+ * Called with all mappings and forks in, before place_run.
+ */
+
+/* When a fork last made the process, ns; 0: none is known. */
+uint64_t place_fork_time(struct place *place, uint32_t pid);
+
+/*
+ * Whether it matters when they came: sets CODE_REUSED on each piece that would not be the only one
+ * at its addresses if codes[i] were there from since[i] on. Other code (by same_code) of its
+ * process, or of one that descends from it or that it descends from, has one of them, or a file was
+ * mapped there later. 0 or -ENOMEM.
+ */
+int place_mark_reused(struct place *place, struct code *const *codes, const uint64_t *since,
+                      size_t count);
+
+/*
+ * How far the clock of the mappings, and of samples, is ahead of that of the pieces, by
+ * code->source: memory was mapped before the code in it, and code was there before it ran.
+ */
+struct place_bounds {
+    int64_t low, high; /* ns */
+    bool has_low, has_high;
+};
+struct place_fit;
+/* Only one at a time. 0 or -ENOMEM. */
+int place_fit_new(struct place *place, struct code *const *codes, size_t count,
+                  struct place_fit **out);
+void place_fit_free(struct place_fit *fit);
+/* The process ran at `addr` at that time. */
+void place_fit_sample(struct place_fit *fit, uint32_t pid, uint64_t addr, uint64_t time);
+struct place_bounds place_fit_bounds(const struct place_fit *fit, uint16_t source);
+
 /* Does the work. 0 or a negative errno. */
 int place_run(struct place *place);
 

@@ -6,8 +6,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* As in process.c: a damaged recording may hold a circle of forks. */
-#define ANCESTORS_MAX 64
 /* About as many reads as a processor can have under way. */
 #define LOOKUP_BATCH 16
 

@@ -43,6 +43,7 @@ struct process {
     size_t extent_count, extent_capacity;
     uint32_t *biases; /* by extent: what the timeline calls the mapping of it */
 
+    struct rangemap code_known;       /* by reuse.c and fit.c, which come before all else */
     struct rangemap code_pages;       /* where it has pieces */
     struct rangemap file_ranges;      /* every real file it ever had mapped, or inherited */
     struct rangemap library_ranges;   /* of these, all of the files with code */
@@ -88,6 +89,7 @@ struct place {
 
     struct fork *forks;
     size_t fork_count, fork_capacity;
+    size_t linked_forks; /* that processes know of */
 
     struct place_file *files;
     size_t file_count, file_capacity;
@@ -110,6 +112,9 @@ struct place {
 /* What is mapped apart lies on pages of its own. */
 #define PAGE UINT64_C(0x1000)
 
+/* A chain of forks in a recording is short; a damaged one may be a circle. */
+#define ANCESTORS_MAX 64
+
 /* Layers that get windows of their own; the rest share one file. */
 #define PLACE_LAYERS 8
 
@@ -117,6 +122,10 @@ struct place {
 struct process *process_get(struct place *place, uint32_t pid);
 struct process *process_find(const struct place *place, uint32_t pid);
 void process_free(struct process *process);
+/* Tells each process its parent, by the last fork that made it. */
+void process_link(struct place *place);
+/* By time. */
+void process_sort_mappings(struct process *process);
 /* Sorts inputs, relates processes, and collects what each ever had mapped. */
 int process_prepare_all(struct place *place);
 

@@ -7,9 +7,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* A chain of forks in a recording is short; a damaged one may be a circle. */
-#define ANCESTORS_MAX 64
-
 static size_t table_slot(const struct place *place, uint32_t pid)
 {
     size_t slot = (pid * UINT32_C(2654435761)) & (place->table_size - 1);
@@ -67,6 +64,7 @@ void process_free(struct process *process)
     free(process->by_offset);
     free(process->extents);
     free(process->biases);
+    rangemap_clear(&process->code_known);
     rangemap_clear(&process->code_pages);
     rangemap_clear(&process->file_ranges);
     rangemap_clear(&process->library_ranges);
@@ -186,26 +184,46 @@ static bool needs_model(const struct process *process)
     return needs;
 }
 
-int process_prepare_all(struct place *place)
+void process_link(struct place *place)
 {
-    int err = 0;
-
-    if (place->fork_count > 0)
-        qsort(place->forks, place->fork_count, sizeof(*place->forks), compare_forks);
+    if (place->linked_forks == place->fork_count)
+        return;
+    place->linked_forks = place->fork_count;
+    qsort(place->forks, place->fork_count, sizeof(*place->forks), compare_forks);
     for (size_t i = 0; i < place->fork_count; i++) {
         const struct fork *fork = &place->forks[i];
         fork->child->forked = true;
         fork->child->parent = fork->parent;
         fork->child->fork_time = fork->time;
     }
+}
+
+uint64_t place_fork_time(struct place *place, uint32_t pid)
+{
+    process_link(place);
+    const struct process *process = process_find(place, pid);
+
+    return process && process->forked ? process->fork_time : 0;
+}
+
+void process_sort_mappings(struct process *process)
+{
+    if (process->mapping_count > 0)
+        qsort(process->mappings, process->mapping_count, sizeof(*process->mappings),
+              compare_mappings);
+}
+
+int process_prepare_all(struct place *place)
+{
+    int err = 0;
+
+    process_link(place);
     relate(place);
     for (size_t i = 0; i < place->process_count && !err; i++) {
         struct process *process = place->processes[i];
         if (!process->related)
             continue;
-        if (process->mapping_count > 0)
-            qsort(process->mappings, process->mapping_count, sizeof(*process->mappings),
-                  compare_mappings);
+        process_sort_mappings(process);
         err = order_codes(process->codes, process->code_count, ORDER_TIME);
         process->holds_code = process->code_count > 0;
         process->has_model = needs_model(process);
