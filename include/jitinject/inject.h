@@ -10,13 +10,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* A dump that the user gives to a process. */
+struct inject_dump {
+    uint32_t pid; /* as the recording has it */
+    const char *path;
+};
+
 struct inject_options {
     const char *input;
     const char *output;
     const char *so_dir;     /* NULL: the output's directory */
     const char **dump_dirs; /* where dumps are looked for, too */
     size_t dump_dir_count;
-    bool force;          /* read an input that belongs to somebody else */
+    struct inject_dump *dumps; /* these are not looked for */
+    size_t dump_count;
+    bool force;          /* read inputs that seem to belong to somebody else: to another user, or to
+                            another process */
     bool compress_debug; /* line tables compressed */
     bool has_debug_bias; /* debug_bias counts; else it is found out for each dump */
     uint64_t debug_bias; /* bytes that the addresses of line tables are too high */

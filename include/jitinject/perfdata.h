@@ -146,10 +146,16 @@ bool perfdata_mapping(const struct perfdata *data, const struct perfdata_record 
 
 struct perfdata_task {
     uint32_t pid, ppid, tid, ptid;
+    bool was_there; /* a FORK that perf made up at its start, to tell who the parent is: what the
+                       process has mapped then is in events of its own */
 };
 /* FORK and EXIT. */
 bool perfdata_task(const struct perfdata *data, const struct perfdata_record *record,
                    struct perfdata_task *task);
+
+/* COMM: whether the process began another program, so that its memory is new from then on. */
+bool perfdata_exec(const struct perfdata *data, const struct perfdata_record *record,
+                   uint32_t *pid);
 
 /* ---- Writing ---- */
 

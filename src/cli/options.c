@@ -51,15 +51,17 @@ void options_help(void)
           "  -i, --input FILE    the recording, as perf record wrote it\n"
           "  -o, --output FILE   the recording to write\n"
           "      --so-dir DIR    where the shared objects go (default: the output's directory)\n"
-          "      --dump-dir DIR  look for dumps in DIR, too: by name, and by path below it, as in "
-          "the\n"
-          "                      root of a container; may be given more than once\n"
+          "      --dump PID=FILE the dump of process PID, whatever the recording names; may be\n"
+          "                      given again\n"
+          "      --dump-dir DIR  look for dumps in DIR, too, by path as in a container's root and\n"
+          "                      by name; may be given again\n"
           "      --debug-bias=auto|N\n"
           "                      bytes that line tables are behind the code (default: auto, found\n"
           "                      out for each dump)\n"
           "      --compress-debug-sections[=zlib|none]\n"
           "                      write line tables compressed (default: none)\n"
-          "  -f, --force         read a recording that belongs to another user\n"
+          "  -f, --force         read a recording that belongs to another user, and dumps that\n"
+          "                      seem to be of another process\n"
           "  -j, --jit           accepted and ignored, for perf inject's sake\n"
           "  -q, --quiet         say only what is wrong\n"
           "  -v, --verbose       say more\n"
@@ -144,26 +146,49 @@ static bool parse_compression(const char *value, struct inject_options *options)
     return false;
 }
 
+static bool out_of_memory(void)
+{
+    fprintf(stderr, "jitinject: %s\n", strerror(ENOMEM));
+    return false;
+}
+
 static bool add_dump_dir(const char *directory, struct options *options)
 {
     struct inject_options *inject = &options->inject;
 
-    if (!array_reserve(&inject->dump_dirs, &options->dump_dir_capacity,
-                       inject->dump_dir_count + 1)) {
-        fprintf(stderr, "jitinject: %s\n", strerror(ENOMEM));
+    if (!array_reserve(&inject->dump_dirs, &options->dump_dir_capacity, inject->dump_dir_count + 1))
+        return out_of_memory();
+    inject->dump_dirs[inject->dump_dir_count++] = directory;
+    return true;
+}
+
+/* PID=FILE */
+static bool add_dump(const char *value, struct options *options)
+{
+    struct inject_options *inject = &options->inject;
+    char *end = NULL;
+
+    errno = 0;
+    const unsigned long long pid = strtoull(value, &end, 10);
+    if (*value < '0' || *value > '9' || errno || pid > UINT32_MAX || *end != '=' || !end[1]) {
+        fprintf(stderr, "jitinject: --dump takes PID=FILE, not '%s'\n", value);
         return false;
     }
-    inject->dump_dirs[inject->dump_dir_count++] = directory;
+    if (!array_reserve(&inject->dumps, &options->dump_capacity, inject->dump_count + 1))
+        return out_of_memory();
+    inject->dumps[inject->dump_count++] =
+        (struct inject_dump){.pid = (uint32_t)pid, .path = end + 1};
     return true;
 }
 
 enum options_action options_parse(int argc, char **argv, struct options *options)
 {
-    enum { SO_DIR = 256, DUMP_DIR, DEBUG_BIAS, COMPRESS_DEBUG };
+    enum { SO_DIR = 256, DUMP, DUMP_DIR, DEBUG_BIAS, COMPRESS_DEBUG };
     static const struct option known[] = {
         {"input", required_argument, NULL, 'i'},
         {"output", required_argument, NULL, 'o'},
         {"so-dir", required_argument, NULL, SO_DIR},
+        {"dump", required_argument, NULL, DUMP},
         {"dump-dir", required_argument, NULL, DUMP_DIR},
         {"debug-bias", required_argument, NULL, DEBUG_BIAS},
         {"compress-debug-sections", optional_argument, NULL, COMPRESS_DEBUG},
@@ -193,6 +218,10 @@ enum options_action options_parse(int argc, char **argv, struct options *options
             break;
         case SO_DIR:
             options->inject.so_dir = optarg;
+            break;
+        case DUMP:
+            if (!add_dump(optarg, options))
+                return misuse();
             break;
         case DUMP_DIR:
             if (!add_dump_dir(optarg, options))
@@ -241,5 +270,6 @@ enum options_action options_parse(int argc, char **argv, struct options *options
 void options_clear(struct options *options)
 {
     free(options->inject.dump_dirs);
+    free(options->inject.dumps);
     *options = (struct options){0};
 }

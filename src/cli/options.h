@@ -15,7 +15,7 @@ struct options {
     struct inject_options inject;
     unsigned verbose; /* how often -v was given */
     bool quiet;
-    size_t dump_dir_capacity;
+    size_t dump_dir_capacity, dump_capacity;
 };
 
 /* `argv` has to live as long as the options. */

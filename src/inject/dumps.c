@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The dumps of a recording: found by their markers, each read once, their code given to its
- * processes. */
-#include "find.h"
-#include "recording.h"
+/* The dumps of a recording: found by their markers or given by the user, each read once, their code
+ * given to its processes. */
+#include "owner.h"
 
 #include "jitinject/array.h"
 
@@ -13,27 +12,6 @@
 /* code->source has 16 bits. */
 #define DUMPS_MAX UINT16_MAX
 
-/* The dump of a marker, or NULL; why not is reported. */
-static struct jitdump *open_dump(const struct recording *recording, const struct marker *marker)
-{
-    struct jitdump *file = NULL;
-    struct find find;
-    bool found = false;
-
-    find_begin(&find, recording->options, marker->path, marker->pid, recording->last_time);
-    while (!file && find_next(&find)) {
-        found = true;
-        jitdump_open(find.path, recording->diag, &file);
-    }
-    find_end(&find);
-    if (!found)
-        diag_report(recording->diag, DIAG_WARNING, marker->path, DIAG_NO_OFFSET,
-                    "the dump of process %u is neither there nor beside the recording: its code "
-                    "stays without names; name its directory by --dump-dir",
-                    marker->pid);
-    return file;
-}
-
 static size_t find_dump(const struct recording *recording, dev_t device, ino_t inode)
 {
     for (size_t i = 0; i < recording->dump_count; i++)
@@ -42,66 +20,241 @@ static size_t find_dump(const struct recording *recording, dev_t device, ino_t i
     return NO_DUMP;
 }
 
-static int add_dump(struct recording *recording, struct jitdump *file, size_t *number)
+/* Whatever becomes of it, a file that was opened is an input, and never written over. */
+static int add_input(struct recording *recording, const struct jitdump *file)
 {
-    if (recording->dump_count == DUMPS_MAX)
-        return -EOVERFLOW;
-    if (!array_reserve(&recording->dumps, &recording->dump_capacity, recording->dump_count + 1))
+    if (!array_reserve(&recording->inputs, &recording->input_capacity, recording->input_count + 1))
         return -ENOMEM;
-    struct dump *dump = &recording->dumps[recording->dump_count];
-    *dump = (struct dump){.file = file, .inner_pid = jitdump_header(file)->pid};
-    jitdump_identity(file, &dump->device, &dump->inode);
-    *number = recording->dump_count++;
+    struct input *input = &recording->inputs[recording->input_count++];
+    jitdump_identity(file, &input->device, &input->inode);
     return 0;
 }
 
-/* The dump of a marker: opened, or one that is open already, or none. */
-static int find_marked(struct recording *recording, struct marker *marker)
+/*
+ * Reads a dump, and takes it over unless the times of its code say that it is not that of `pid`.
+ * 0, -EBADMSG or -EIO: it is of no use, which was reported and is no reason to stop; or another
+ * negative errno.
+ */
+static int take(struct recording *recording, struct jitdump *file, uint32_t pid,
+                struct task_life life, size_t *number)
 {
-    struct jitdump *file = open_dump(recording, marker);
+    struct dump dump = {.file = file, .inner_pid = jitdump_header(file)->pid};
+    int err = add_input(recording, file);
+
+    if (!err && recording->dump_count == DUMPS_MAX)
+        err = -EOVERFLOW;
+    if (!err &&
+        !array_reserve(&recording->dumps, &recording->dump_capacity, recording->dump_count + 1))
+        err = -ENOMEM;
+    if (!err)
+        err = jitdump_index_build(file, (uint16_t)recording->dump_count, recording->diag,
+                                  &dump.index);
+    if (!err)
+        err = clock_align(recording, &dump);
+    if (!err && !owner_accepts_times(recording, pid, life, &dump))
+        err = -EBADMSG;
+    if (err) {
+        jitdump_index_clear(&dump.index);
+        jitdump_free(file);
+        return err;
+    }
+    jitdump_identity(file, &dump.device, &dump.inode);
+    *number = recording->dump_count++;
+    recording->dumps[*number] = dump;
+    return 0;
+}
+
+static bool is_of_no_use(int err)
+{
+    return err == -EBADMSG || err == -EIO;
+}
+
+/* Takes the file that was found for a claim, if it may be that. */
+static int try_candidate(struct recording *recording, const struct claim *claim,
+                         const struct find *find, size_t *number)
+{
+    struct jitdump *file = NULL;
     dev_t device;
     ino_t inode;
+
+    if (jitdump_open(find->path, recording->diag, &file) < 0)
+        return 0;
+    const uint32_t pid = claim->markers[0]->pid;
+    const struct task_life life = owner_life(recording, claim);
+    jitdump_identity(file, &device, &inode);
+    if (!owner_accepts_pid(recording, claim, find, file)) {
+        jitdump_free(file);
+        return 0;
+    }
+    *number = find_dump(recording, device, inode);
+    if (*number != NO_DUMP) {
+        jitdump_free(file);
+        if (!owner_accepts_times(recording, pid, life, &recording->dumps[*number]))
+            *number = NO_DUMP;
+        return 0;
+    }
+    const int err = take(recording, file, pid, life, number);
+    return is_of_no_use(err) ? 0 : err;
+}
+
+/* A dump that the user gave to a process: it stands for whatever dumps the recording names there.
+ */
+static int take_given(struct recording *recording, const struct inject_dump *given)
+{
+    struct jitdump *file = NULL;
+    dev_t device;
+    ino_t inode;
+    int err = jitdump_open(given->path, recording->diag, &file);
+
+    if (err) {
+        diag_report(recording->diag, DIAG_ERROR, given->path, DIAG_NO_OFFSET,
+                    "given as the dump of process %u, cannot be read", given->pid);
+        return err;
+    }
+    jitdump_identity(file, &device, &inode);
+    size_t number = find_dump(recording, device, inode);
+    if (number != NO_DUMP) {
+        diag_report(recording->diag, DIAG_ERROR, given->path, DIAG_NO_OFFSET,
+                    "given as the dump of process %u and of process %u: give each its own",
+                    recording->dumps[number].pid, given->pid);
+        jitdump_free(file);
+        return -EEXIST;
+    }
+    err =
+        take(recording, file, given->pid, tasks_all_lives(&recording->tasks, given->pid), &number);
+    if (err)
+        return is_of_no_use(err) ? 0 : err;
+    struct dump *dump = &recording->dumps[number];
+    dump->given = true;
+    dump->pid = given->pid;
+    dump->in_namespace = dump->pid != dump->inner_pid;
+    for (size_t i = 0; i < recording->marker_count; i++)
+        if (recording->markers[i].pid == given->pid)
+            recording->markers[i].dump = number;
+    return 0;
+}
+
+/* The process of a claim below whose root to look: one that lives, if any does. */
+static uint32_t process_of(const struct recording *recording, const struct claim *claim)
+{
+    for (size_t i = 0; i < claim->count; i++)
+        if (find_lives(claim->markers[i]->pid, recording->end_time))
+            return claim->markers[i]->pid;
+    return claim->markers[0]->pid;
+}
+
+/* Looks for a file of this rank for a claim. */
+static int search(struct recording *recording, const struct claim *claim, enum owner_rank rank,
+                  size_t *number, bool *any)
+{
+    struct find find;
     int err = 0;
 
-    recording->summary->markers++;
-    if (!file)
-        return 0;
-    jitdump_identity(file, &device, &inode);
-    marker->dump = find_dump(recording, device, inode);
-    if (marker->dump != NO_DUMP)
-        jitdump_free(file);
-    else if ((err = add_dump(recording, file, &marker->dump)))
-        jitdump_free(file);
+    find_begin(&find, recording->options, claim->markers[0]->path, process_of(recording, claim),
+               recording->end_time);
+    while (*number == NO_DUMP && !err && find_next(&find)) {
+        *any = true;
+        if (owner_rank(claim, &find) == rank)
+            err = try_candidate(recording, claim, &find, number);
+    }
+    find_end(&find);
     return err;
 }
 
-static int compare_paths(const void *left, const void *right)
+/* The dump of a claim: the surest file that is there. */
+static int find_claimed(struct recording *recording, const struct claim *claim, uint32_t id)
+{
+    size_t number = NO_DUMP;
+    bool any = false;
+    int err = 0;
+
+    recording->summary->markers++;
+    for (int rank = OWNER_SAME_FILE; rank <= OWNER_BY_CONTENT && number == NO_DUMP && !err;
+         rank++) {
+        err = search(recording, claim, (enum owner_rank)rank, &number, &any);
+        for (size_t i = 0; i < claim->count; i++) {
+            claim->markers[i]->dump = number;
+            claim->markers[i]->rank = (enum owner_rank)rank;
+            claim->markers[i]->claim = id;
+        }
+    }
+    if (!any && !err)
+        diag_report(recording->diag, DIAG_WARNING, claim->markers[0]->path, DIAG_NO_OFFSET,
+                    "the dump of process %u is neither there nor beside the recording: its code "
+                    "stays without names; name its directory by --dump-dir, or the file by --dump "
+                    "%u=FILE",
+                    claim->markers[0]->pid, claim->markers[0]->pid);
+    return err;
+}
+
+/* Which file was mapped. Where no inode is known, each process may have had one of its own. */
+static int compare_files(const struct marker *a, const struct marker *b)
+{
+    int order = strcmp(a->path, b->path);
+
+    if (!order && a->inode != b->inode)
+        order = a->inode < b->inode ? -1 : 1;
+    if (!order && a->inode && a->device != b->device)
+        order = a->device < b->device ? -1 : 1;
+    if (!order && !a->inode && a->pid != b->pid)
+        order = a->pid < b->pid ? -1 : 1;
+    return order;
+}
+
+static int compare_claims(const void *left, const void *right)
 {
     const struct marker *a = *(struct marker *const *)left, *b = *(struct marker *const *)right;
-    int order = strcmp(a->path, b->path);
+    int order = compare_files(a, b);
 
     return order ? order : (a->record > b->record) - (a->record < b->record);
 }
 
-/* Opens each dump once, however often its marker comes. */
-static int find_dumps(struct recording *recording)
+/* The markers without a dump yet, by file. */
+static int find_dumps(struct recording *recording, struct marker **markers)
 {
-    struct marker **markers = malloc((recording->marker_count + 1) * sizeof(struct marker *));
+    size_t count = 0;
+    uint32_t id = 0;
     int err = 0;
 
-    if (!markers)
-        return -ENOMEM;
     for (size_t i = 0; i < recording->marker_count; i++)
-        markers[i] = &recording->markers[i];
-    qsort(markers, recording->marker_count, sizeof(struct marker *), compare_paths);
-    for (size_t i = 0; i < recording->marker_count && !err; i++) {
-        if (i > 0 && strcmp(markers[i]->path, markers[i - 1]->path) == 0)
-            markers[i]->dump = markers[i - 1]->dump;
-        else
-            err = find_marked(recording, markers[i]);
+        if (recording->markers[i].dump == NO_DUMP)
+            markers[count++] = &recording->markers[i];
+    qsort(markers, count, sizeof(struct marker *), compare_claims);
+    for (size_t first = 0, next; first < count && !err; first = next) {
+        for (next = first + 1; next < count; next++)
+            if (compare_files(markers[first], markers[next]) != 0)
+                break;
+        const struct claim claim = {.markers = markers + first, .count = next - first};
+        err = find_claimed(recording, &claim, id++);
     }
-    free(markers);
     return err;
+}
+
+static int compare_dumps(const void *left, const void *right)
+{
+    const struct marker *a = *(struct marker *const *)left, *b = *(struct marker *const *)right;
+
+    if (a->dump != b->dump)
+        return a->dump < b->dump ? -1 : 1;
+    return (a->record > b->record) - (a->record < b->record);
+}
+
+/* Finds out whose the dumps are, once it is known which markers have one in common. */
+static void find_owners(struct recording *recording, struct marker **markers)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < recording->marker_count; i++)
+        if (recording->markers[i].dump != NO_DUMP)
+            markers[count++] = &recording->markers[i];
+    qsort(markers, count, sizeof(struct marker *), compare_dumps);
+    for (size_t first = 0, next; first < count; first = next) {
+        const size_t number = markers[first]->dump;
+        for (next = first + 1; next < count && markers[next]->dump == number; next++)
+            ;
+        const struct claim claim = {.markers = markers + first, .count = next - first};
+        owner_find(recording, &recording->dumps[number], &claim);
+    }
 }
 
 /* What was wrong with a dump, in one line; its records have had theirs. */
@@ -139,18 +292,20 @@ static int survey_lines(const struct recording *recording, size_t number)
     return 0;
 }
 
-/* Reads one dump. -EBADMSG: it is of no use, which is no reason to stop. */
-static int read_dump(struct recording *recording, size_t number)
+/* Gives the code of a dump to its processes. */
+static int use_dump(struct recording *recording, size_t number)
 {
     struct dump *dump = &recording->dumps[number];
-    int err = jitdump_index_build(dump->file, (uint16_t)number, recording->diag, &dump->index);
 
-    if (!err)
-        err = clock_align(recording, dump);
-    if (err)
-        return err;
+    recording->sources[number] = (struct image_source){.path = jitdump_path(dump->file),
+                                                       .fd = jitdump_fd(dump->file),
+                                                       .size = jitdump_size(dump->file),
+                                                       .dump = dump->file};
+    if (dump->unowned)
+        return 0;
+    recording->summary->dumps++;
     report_index(recording, dump);
-    err = survey_lines(recording, number);
+    int err = survey_lines(recording, number);
     if (err)
         return err;
     for (size_t i = 0; i < dump->index.count; i++)
@@ -159,14 +314,12 @@ static int read_dump(struct recording *recording, size_t number)
 }
 
 /* Markers whose dump was read give the time that it began; the others are mappings like any. */
-static int use_markers(struct recording *recording, const bool *usable)
+static int use_markers(struct recording *recording)
 {
     int err = 0;
 
     for (size_t i = 0; i < recording->marker_count && !err; i++) {
         struct marker *marker = &recording->markers[i];
-        if (marker->dump != NO_DUMP && !usable[marker->dump])
-            marker->dump = NO_DUMP;
         if (marker->dump == NO_DUMP)
             err = place_add_mapping(recording->place, marker->pid, marker->time, marker->addr,
                                     marker->len, PLACE_FILE, i + 1, marker->record);
@@ -178,32 +331,23 @@ static int use_markers(struct recording *recording, const bool *usable)
 
 int dumps_read(struct recording *recording)
 {
-    bool *usable = NULL;
-    int err = find_dumps(recording);
+    struct marker **markers = malloc((recording->marker_count + 1) * sizeof(struct marker *));
+    int err = markers ? 0 : -ENOMEM;
 
-    if (!err) {
-        usable = calloc(recording->dump_count + 1, sizeof(*usable));
-        recording->sources = calloc(recording->dump_count + 1, sizeof(*recording->sources));
-        if (!usable || !recording->sources)
-            err = -ENOMEM;
-    }
-    for (size_t i = 0; i < recording->dump_count && !err; i++) {
-        struct jitdump *file = recording->dumps[i].file;
-        recording->sources[i] = (struct image_source){.path = jitdump_path(file),
-                                                      .fd = jitdump_fd(file),
-                                                      .size = jitdump_size(file),
-                                                      .dump = file};
-        owner_find(recording, i);
-    }
-    for (size_t i = 0; i < recording->dump_count && !err; i++) {
-        err = read_dump(recording, i);
-        usable[i] = !err;
-        recording->summary->dumps += usable[i];
-        if (err == -EBADMSG || err == -EIO)
-            err = 0;
-    }
+    tasks_sort(&recording->tasks);
+    for (size_t i = 0; i < recording->options->dump_count && !err; i++)
+        err = take_given(recording, &recording->options->dumps[i]);
     if (!err)
-        err = use_markers(recording, usable);
-    free(usable);
+        err = find_dumps(recording, markers);
+    if (!err) {
+        find_owners(recording, markers);
+        recording->sources = calloc(recording->dump_count + 1, sizeof(*recording->sources));
+        err = recording->sources ? 0 : -ENOMEM;
+    }
+    for (size_t i = 0; i < recording->dump_count && !err; i++)
+        err = use_dump(recording, i);
+    if (!err)
+        err = use_markers(recording);
+    free(markers);
     return err;
 }

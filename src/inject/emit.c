@@ -71,9 +71,9 @@ static bool is_an_input(const struct recording *recording, const char *path)
     perfdata_identity(recording->data, &device, &inode);
     if (status.st_dev == device && status.st_ino == inode)
         return true;
-    for (size_t i = 0; i < recording->dump_count; i++)
-        if (recording->dumps[i].device == status.st_dev &&
-            recording->dumps[i].inode == status.st_ino)
+    for (size_t i = 0; i < recording->input_count; i++)
+        if (recording->inputs[i].device == status.st_dev &&
+            recording->inputs[i].inode == status.st_ino)
             return true;
     return false;
 }

@@ -43,8 +43,7 @@ static bool start_ticks(uint32_t pid, uint64_t *ticks)
     return true;
 }
 
-/* Whether a process of that pid lives and may be the recorded one. */
-static bool still_lives(uint32_t pid, uint64_t until)
+bool find_lives(uint32_t pid, uint64_t until)
 {
     const long rate = sysconf(_SC_CLK_TCK);
     const uint64_t boot = clock_now(CLOCK_BOOTTIME), monotonic = clock_now(CLOCK_MONOTONIC);
@@ -53,7 +52,7 @@ static bool still_lives(uint32_t pid, uint64_t until)
 
     if (rate <= 0 || !start_ticks(pid, &ticks))
         return false;
-    const uint64_t start = ticks / (uint64_t)rate * SECOND;
+    const uint64_t start = ticks * (SECOND / (uint64_t)rate);
     return until == 0 || start <= asleep || start - asleep <= until;
 }
 
@@ -75,7 +74,7 @@ static bool write_path(struct find *find, unsigned number)
     if (find->place == FIND_RECORDED) {
         size = snprintf(find->path, PATH_MAX, "%s%s", find->wanted, suffix);
     } else if (find->place == FIND_PROCESS) {
-        if (absolute && still_lives(find->pid, find->until))
+        if (absolute && find_lives(find->pid, find->until))
             size = snprintf(find->path, PATH_MAX, "/proc/%u/root%s%s", find->pid, find->wanted,
                             suffix);
     } else if (find->place == FIND_BESIDE) {

@@ -52,4 +52,7 @@ void find_begin(struct find *find, const struct inject_options *options, const c
 bool find_next(struct find *find);
 void find_end(struct find *find);
 
+/* Whether a process of that pid lives and may be the recorded one; `until` as above. */
+bool find_lives(uint32_t pid, uint64_t until);
+
 #endif /* INJECT_FIND_H */

@@ -24,6 +24,8 @@ static void recording_clear(struct recording *recording)
         jitdump_free(recording->dumps[i].file);
     }
     free(recording->dumps);
+    free(recording->inputs);
+    tasks_clear(&recording->tasks);
     free(recording->sources);
     for (size_t i = 0; i < recording->marker_count; i++)
         free(recording->markers[i].path);
@@ -123,10 +125,11 @@ static int run(struct recording *recording)
         err = measured(recording, INJECT_INDEX, dumps_read);
     if (!err)
         err = emit_spare_inputs(recording, recording->options->output);
-    if (!err && recording->marker_count == 0)
+    if (!err && recording->marker_count == 0 && recording->options->dump_count == 0)
         diag_report(recording->diag, DIAG_WARNING, recording->options->input, DIAG_NO_OFFSET,
                     "no process in it mapped a jit-*.dump, so there is nothing to inject and the "
-                    "output is a copy: was the runtime's jitdump option on while perf recorded?");
+                    "output is a copy: was the runtime's jitdump option on while perf recorded? "
+                    "Where perf came later, say which dump is whose by --dump PID=FILE");
     if (!err)
         err = measured(recording, INJECT_PLACE, place_codes);
     if (!err)

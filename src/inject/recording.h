@@ -3,6 +3,8 @@
 #ifndef INJECT_RECORDING_H
 #define INJECT_RECORDING_H
 
+#include "tasks.h"
+
 #include "jitinject/image.h"
 #include "jitinject/inject.h"
 #include "jitinject/jitdump.h"
@@ -12,6 +14,15 @@
 
 #include <pthread.h>
 
+/* How sure it is that a file is the one that a process had mapped. */
+enum owner_rank {
+    OWNER_SAME_FILE,  /* it is */
+    OWNER_SAME_INODE, /* its inode is the same, the device is not: a container's overlay and btrfs
+                         show files under numbers that the kernel does not record, but inodes of two
+                         file systems may be equal, too */
+    OWNER_BY_CONTENT, /* a copy, another file, or the inode was not recorded */
+};
+
 /* A mapping event of a file that is called like a dump. */
 struct marker {
     char *path;      /* as in the event */
@@ -19,7 +30,11 @@ struct marker {
     uint64_t time;   /* ns, 0: before everything */
     uint64_t record; /* number of the event's record */
     uint64_t addr, len;
-    size_t dump; /* index into dumps, or NO_DUMP */
+    dev_t device;
+    ino_t inode;          /* of the file that was mapped, 0: not recorded */
+    size_t dump;          /* index into dumps, or NO_DUMP */
+    enum owner_rank rank; /* how sure it is that this is its dump */
+    uint32_t claim;       /* the same for all markers of one file */
 };
 
 #define NO_DUMP SIZE_MAX
@@ -32,6 +47,14 @@ struct dump {
     uint32_t inner_pid; /* the writer in its own pid namespace: that of the header */
     uint32_t pid;       /* the writer in the recording */
     bool in_namespace;  /* these differ */
+    bool given;         /* by the user, who says whose it is */
+    bool unowned;       /* nobody knows whose it is: not used */
+};
+
+/* A file that was read. */
+struct input {
+    dev_t device;
+    ino_t inode;
 };
 
 struct recording {
@@ -44,10 +67,14 @@ struct recording {
     size_t marker_count, marker_capacity;
     bool timed;                     /* at least one record has a time */
     uint64_t first_time, last_time; /* of the samples, ns */
+    uint64_t end_time;              /* of anything, ns */
+    struct tasks tasks;
 
     struct dump *dumps;
     struct image_source *sources; /* the same by code->source, for the images */
     size_t dump_count, dump_capacity;
+    struct input *inputs; /* all files that were opened as dumps */
+    size_t input_count, input_capacity;
 
     uint64_t *dropped; /* numbers of all records to leave out, ascending */
     size_t dropped_count;
@@ -67,10 +94,6 @@ struct recording {
 int scan_records(struct recording *recording);
 /* dumps.c: opens and indexes the dumps of the markers and hands their code to place. */
 int dumps_read(struct recording *recording);
-/* owner.c: finds out which process of the recording writes a dump. */
-void owner_find(struct recording *recording, size_t number);
-/* owner.c: the recording's pid of the process that a record of the dump calls `pid`. */
-uint32_t owner_pid(const struct recording *recording, const struct dump *dump, uint32_t pid);
 /* clock.c: makes the times of a dump those of the recording. -ENOTSUP: the run cannot go on;
  * -EBADMSG: the dump cannot be used. */
 int clock_align(const struct recording *recording, struct dump *dump);

@@ -7,6 +7,18 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/sysmacros.h>
+
+/* The time of a record; false: it has none. */
+static bool take_time(struct recording *recording, const struct perfdata_record *record,
+                      uint64_t *time)
+{
+    if (!perfdata_time(recording->data, record, time))
+        return false;
+    if (*time > recording->end_time)
+        recording->end_time = *time;
+    return true;
+}
 
 static bool starts_with(const char *name, const char *prefix)
 {
@@ -63,13 +75,16 @@ static int add_marker(struct recording *recording, const struct perfdata_mapping
     char *path = strndup(mapping->filename, path_size);
     if (!path)
         return -ENOMEM;
-    recording->markers[recording->marker_count++] = (struct marker){.path = path,
-                                                                    .pid = mapping->pid,
-                                                                    .time = time,
-                                                                    .record = record,
-                                                                    .addr = mapping->addr,
-                                                                    .len = mapping->len,
-                                                                    .dump = NO_DUMP};
+    recording->markers[recording->marker_count++] =
+        (struct marker){.path = path,
+                        .pid = mapping->pid,
+                        .time = time,
+                        .record = record,
+                        .addr = mapping->addr,
+                        .len = mapping->len,
+                        .device = makedev(mapping->major, mapping->minor),
+                        .inode = mapping->inode,
+                        .dump = NO_DUMP};
     return 0;
 }
 
@@ -93,7 +108,7 @@ static int scan_mapping(struct recording *recording, const struct perfdata_recor
                     "mapping event without a whole name: kept, but not understood");
         return 0;
     }
-    perfdata_time(recording->data, record, &time);
+    take_time(recording, record, &time);
     const size_t path_size = marker_path_size(mapping.filename);
     if (path_size)
         return add_marker(recording, &mapping, path_size, time, record->number);
@@ -106,15 +121,34 @@ static int scan_mapping(struct recording *recording, const struct perfdata_recor
                              file_number(mapping.filename), record->number);
 }
 
-static int scan_fork(struct recording *recording, const struct perfdata_record *record)
+static int scan_task(struct recording *recording, const struct perfdata_record *record)
 {
     struct perfdata_task task;
     uint64_t time = 0;
 
-    if (!perfdata_task(recording->data, record, &task) || task.pid == task.ppid)
+    if (!perfdata_task(recording->data, record, &task) || task.was_there)
         return 0;
-    perfdata_time(recording->data, record, &time);
-    return place_add_fork(recording->place, task.pid, task.ppid, time);
+    /* Threads come and go. */
+    if (record->type == PERFDATA_FORK ? task.pid == task.ppid : task.pid != task.tid)
+        return 0;
+    take_time(recording, record, &time);
+    const struct task event = {.time = time,
+                               .pid = task.pid,
+                               .kind = record->type == PERFDATA_EXIT ? TASK_EXIT : TASK_FORK};
+    int err = tasks_add(&recording->tasks, &event);
+    if (!err && event.kind == TASK_FORK)
+        err = place_add_fork(recording->place, task.pid, task.ppid, time);
+    return err;
+}
+
+static int scan_exec(struct recording *recording, const struct perfdata_record *record)
+{
+    struct task exec = {.kind = TASK_EXEC};
+
+    if (!perfdata_exec(recording->data, record, &exec.pid))
+        return 0;
+    take_time(recording, record, &exec.time);
+    return tasks_add(&recording->tasks, &exec);
 }
 
 static void scan_sample(struct recording *recording, const struct perfdata_record *record)
@@ -122,7 +156,7 @@ static void scan_sample(struct recording *recording, const struct perfdata_recor
     uint64_t time;
 
     recording->summary->samples++;
-    if (!perfdata_time(recording->data, record, &time))
+    if (!take_time(recording, record, &time))
         return;
     recording->timed = true;
     if (recording->first_time == 0 || time < recording->first_time)
@@ -143,8 +177,10 @@ int scan_records(struct recording *recording)
             scan_sample(recording, &record);
         else if (record.type == PERFDATA_MMAP || record.type == PERFDATA_MMAP2)
             err = scan_mapping(recording, &record);
-        else if (record.type == PERFDATA_FORK)
-            err = scan_fork(recording, &record);
+        else if (record.type == PERFDATA_FORK || record.type == PERFDATA_EXIT)
+            err = scan_task(recording, &record);
+        else if (record.type == PERFDATA_COMM)
+            err = scan_exec(recording, &record);
     }
     return err;
 }

@@ -6,6 +6,11 @@
 #include <sys/mman.h>
 
 enum {
+    COMM_PID = 8,
+    COMM_NAME = 16,
+};
+
+enum {
     TASK_PID = 8,
     TASK_PPID = 12,
     TASK_TID = 16,
@@ -137,5 +142,15 @@ bool perfdata_task(const struct perfdata *data, const struct perfdata_record *re
     task->ppid = bytes_u32(record->bytes + TASK_PPID, data->swapped);
     task->tid = bytes_u32(record->bytes + TASK_TID, data->swapped);
     task->ptid = bytes_u32(record->bytes + TASK_PTID, data->swapped);
+    task->was_there = record->type == PERFDATA_FORK && record->misc & MISC_FORK_EXEC;
+    return true;
+}
+
+bool perfdata_exec(const struct perfdata *data, const struct perfdata_record *record, uint32_t *pid)
+{
+    if (record->type != PERFDATA_COMM || !(record->misc & MISC_COMM_EXEC) ||
+        record->size < COMM_NAME)
+        return false;
+    *pid = bytes_u32(record->bytes + COMM_PID, data->swapped);
     return true;
 }

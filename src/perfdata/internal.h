@@ -24,6 +24,8 @@
 #define MISC_CPUMODE_MASK 7
 #define MISC_CPUMODE_USER 2
 #define MISC_MMAP_DATA    (1u << 13)
+#define MISC_COMM_EXEC    (1u << 13)
+#define MISC_FORK_EXEC    (1u << 13)
 #define MISC_BUILD_ID     (1u << 14)
 #define MISC_ID_SIZE      (1u << 15)
 

@@ -33,21 +33,36 @@ def dump(pid, order="<", start=0):
     return jit
 
 
-def profile(folder, markers=True, clockid=CLOCK_MONOTONIC, order="<", pids=PIDS, start=0):
-    """The perf.data whose markers name dumps in `folder`."""
+def recording(clockid=CLOCK_MONOTONIC, order="<"):
+    """A perf.data without events yet."""
     perf = PerfData([Attr(IP | TID | TIME, clockid=clockid)], order)
-    for pid in pids:
-        perf.comm("app", pid=pid, time=start + 1000)
-        perf.mmap2("/usr/bin/app", 0x400000, 0x1000, pid=pid, time=start + 1001)
-        perf.mmap2("//anon", HEAP, HEAP_SIZE, pid=pid, time=start + 1002)
-        if markers:
-            perf.mmap2(f"{folder}/jit-{pid}.dump", 0x7E0000000000, 0x1000, pid=pid,
-                       time=start + 1003)
+    perf.feature_string(ARCH, "x86_64")
+    return perf
+
+
+def process(perf, pid, marker=None, start=0, **file):
+    """A process begins, and maps its dump if it has one; `file` is what mmap2 tells of that."""
+    perf.comm("app", pid=pid, time=start + 1000)
+    perf.mmap2("/usr/bin/app", 0x400000, 0x1000, pid=pid, time=start + 1001)
+    perf.mmap2("//anon", HEAP, HEAP_SIZE, pid=pid, time=start + 1002)
+    if marker:
+        perf.mmap2(marker, 0x7E0000000000, 0x1000, pid=pid, time=start + 1003, **file)
+
+
+def samples(perf, *pids, start=0):
+    """A sample in each function."""
     for number, (_, addr) in enumerate(FUNCTIONS):
         for pid in pids:
             perf.sample(addr + 8, pid=pid, time=start + 3000 + number)
     perf.finished_round()
-    perf.feature_string(ARCH, "x86_64")
+
+
+def profile(folder, markers=True, clockid=CLOCK_MONOTONIC, order="<", pids=PIDS, start=0):
+    """The perf.data whose markers name dumps in `folder`."""
+    perf = recording(clockid, order)
+    for pid in pids:
+        process(perf, pid, f"{folder}/jit-{pid}.dump" if markers else None, start)
+    samples(perf, *pids, start=start)
     return perf
 
 

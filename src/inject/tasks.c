@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+#include "tasks.h"
+
+#include "jitinject/array.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+int tasks_add(struct tasks *tasks, const struct task *task)
+{
+    if (!array_reserve(&tasks->list, &tasks->capacity, tasks->count + 1))
+        return -ENOMEM;
+    tasks->list[tasks->count++] = *task;
+    return 0;
+}
+
+static int compare(const void *left, const void *right)
+{
+    const struct task *a = left, *b = right;
+
+    if (a->pid != b->pid)
+        return a->pid < b->pid ? -1 : 1;
+    if (a->time != b->time)
+        return a->time < b->time ? -1 : 1;
+    return 0;
+}
+
+void tasks_sort(struct tasks *tasks)
+{
+    if (tasks->count > 0)
+        qsort(tasks->list, tasks->count, sizeof(*tasks->list), compare);
+}
+
+void tasks_clear(struct tasks *tasks)
+{
+    free(tasks->list);
+    *tasks = (struct tasks){0};
+}
+
+/* Number of tasks up to and including that pid and time. */
+static size_t count_up_to(const struct tasks *tasks, uint32_t pid, uint64_t time)
+{
+    const struct task wanted = {.pid = pid, .time = time};
+    size_t low = 0, high = tasks->count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (compare(&tasks->list[middle], &wanted) <= 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static bool begins_life(const struct tasks *tasks, size_t number, uint32_t pid)
+{
+    return number < tasks->count && tasks->list[number].pid == pid &&
+           tasks->list[number].kind != TASK_EXIT;
+}
+
+struct task_life tasks_life(const struct tasks *tasks, uint32_t pid, uint64_t time)
+{
+    const size_t next = count_up_to(tasks, pid, time);
+    struct task_life life = {.begin = 0, .end = UINT64_MAX};
+
+    if (next < tasks->count && tasks->list[next].pid == pid)
+        life.end = tasks->list[next].time;
+    /* Where threads go on after the first one has ended, there is an exit in between. */
+    if (next > 0 && begins_life(tasks, next - 1, pid))
+        life.begin = tasks->list[next - 1].time;
+    else if (next > 1 && begins_life(tasks, next - 2, pid))
+        life.begin = tasks->list[next - 2].time;
+    return life;
+}
+
+struct task_life tasks_all_lives(const struct tasks *tasks, uint32_t pid)
+{
+    const size_t first = pid ? count_up_to(tasks, pid - 1, UINT64_MAX) : 0;
+    struct task_life life = {.begin = 0, .end = UINT64_MAX};
+
+    if (begins_life(tasks, first, pid))
+        life.begin = tasks->list[first].time;
+    return life;
+}
