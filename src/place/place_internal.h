@@ -4,10 +4,10 @@
 #define PLACE_INTERNAL_H
 
 #include "jitinject/place.h"
+#include "jitinject/rangemap.h"
 
 #include "finder.h"
 #include "history.h"
-#include "rangemap.h"
 
 struct mapping {
     uint64_t time;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "rangemap.h"
+#include "jitinject/rangemap.h"
 
 #include "jitinject/array.h"
 

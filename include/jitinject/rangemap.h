@@ -4,8 +4,8 @@
  * address space takes mappings. Ranges lie in leaves of bounded size, so that setting one costs
  * about the logarithm of their number and a short move, whatever the order.
  */
-#ifndef PLACE_RANGEMAP_H
-#define PLACE_RANGEMAP_H
+#ifndef JITINJECT_RANGEMAP_H
+#define JITINJECT_RANGEMAP_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -54,4 +54,4 @@ bool rangemap_overlaps(const struct rangemap *map, uint64_t start, uint64_t end)
 /* Whether one range holds all of [start, end). */
 bool rangemap_holds(const struct rangemap *map, uint64_t start, uint64_t end);
 
-#endif /* PLACE_RANGEMAP_H */
+#endif /* JITINJECT_RANGEMAP_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "../../../src/place/rangemap.h"
+#include "jitinject/rangemap.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
