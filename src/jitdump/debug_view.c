@@ -36,7 +36,7 @@ int debug_view_at(struct debug_view *view, const struct jitdump *dump, uint64_t 
                   const uint8_t **bytes)
 {
     *bytes = NULL;
-    if (offset > dump->size || size > dump->size - offset)
+    if (offset > dump->file.size || size > dump->file.size - offset)
         return 0;
     if (!holds(view, dump, offset, size)) {
         const size_t ahead = is_near(view, dump, offset) ? AHEAD_NEAR : AHEAD_FAR;
@@ -44,7 +44,7 @@ int debug_view_at(struct debug_view *view, const struct jitdump *dump, uint64_t 
         view->dump = NULL;
         if (!array_reserve(&view->bytes, &view->capacity, want))
             return -ENOMEM;
-        const ssize_t got = io_pread(dump->fd, view->bytes, want, offset);
+        const ssize_t got = io_pread(dump->file.fd, view->bytes, want, offset);
         if (got < 0)
             return (int)got;
         if ((size_t)got < size)
@@ -64,7 +64,7 @@ int debug_view_copy(const struct debug_view *view, const struct jitdump *dump, u
         memcpy(to, view->bytes + (offset - view->offset), size);
         return 0;
     }
-    const ssize_t got = io_pread(dump->fd, to, size, offset);
+    const ssize_t got = io_pread(dump->file.fd, to, size, offset);
     if (got < 0)
         return (int)got;
     return (size_t)got == size ? 0 : -EIO;

@@ -3,6 +3,7 @@
 #ifndef JITDUMP_DUMP_H
 #define JITDUMP_DUMP_H
 
+#include "jitinject/infile.h"
 #include "jitinject/jitdump.h"
 
 /* Bytes of the file header that every version has. */
@@ -10,11 +11,8 @@
 
 struct jitdump {
     char *path;
-    int fd;                /* of the dump, or of the temporary file it was unpacked into */
-    uint64_t size;         /* as it was when opened; what a live writer adds later does not count */
+    struct infile file;
     uint64_t first_record; /* offset */
-    dev_t device;
-    ino_t inode;
     struct jitdump_header header;
 };
 

@@ -1,72 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 #include "dump.h"
 #include "resync.h"
-#include "unpack.h"
 
 #include "jitinject/bytes.h"
 #include "jitinject/io.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 /* The jitdump specification: "JiTD" as a number in the writer's byte order. */
 #define MAGIC               0x4A695444u
 #define VERSION             1u
 #define FLAG_ARCH_TIMESTAMP 1u
 
-/* Size and identity; only a regular file can be read at any offset and has an end. */
-static int look_at_file(struct jitdump *dump, const struct diag *diag)
-{
-    struct stat stat;
-
-    if (fstat(dump->fd, &stat) < 0) {
-        int err = -errno;
-        diag_report(diag, DIAG_WARNING, dump->path, DIAG_NO_OFFSET, "%s", strerror(-err));
-        return err;
-    }
-    if (!S_ISREG(stat.st_mode)) {
-        diag_report(diag, DIAG_WARNING, dump->path, DIAG_NO_OFFSET,
-                    "this is not a regular file, so not a jitdump");
-        return -EBADMSG;
-    }
-    dump->device = stat.st_dev;
-    dump->inode = stat.st_ino;
-    dump->size = (uint64_t)stat.st_size;
-    return 0;
-}
-
-static int unpack_if_packed(struct jitdump *dump, const struct diag *diag)
-{
-    if (!unpack_is_gzip(dump->fd))
-        return 0;
-
-    struct stat stat;
-    int unpacked = unpack_gzip(dump->fd, dump->path, diag);
-    int err = unpacked < 0 ? unpacked : 0;
-    if (!err) {
-        close(dump->fd);
-        dump->fd = unpacked;
-        err = fstat(unpacked, &stat) < 0 ? -errno : 0;
-    }
-    if (err) {
-        diag_report(diag, DIAG_WARNING, dump->path, DIAG_NO_OFFSET,
-                    "the gzip file cannot be unpacked: %s", strerror(-err));
-        return err;
-    }
-    dump->size = (uint64_t)stat.st_size;
-    return 0;
-}
-
 static int parse_header(struct jitdump *dump, const struct diag *diag)
 {
     struct jitdump_header *header = &dump->header;
     uint8_t raw[HEADER_SIZE] = {0};
     const char *wrong = NULL;
-    ssize_t got = io_pread(dump->fd, raw, sizeof(raw), 0);
+    ssize_t got = io_pread(dump->file.fd, raw, sizeof(raw), 0);
 
     if (got < 0) {
         diag_report(diag, DIAG_WARNING, dump->path, 0, "%s", strerror((int)-got));
@@ -114,7 +67,7 @@ static void judge_header(struct jitdump *dump, const struct diag *diag)
 static int find_first_record(struct jitdump *dump, const struct diag *diag)
 {
     uint32_t size = dump->header.total_size;
-    bool possible = size >= HEADER_SIZE && size <= dump->size;
+    bool possible = size >= HEADER_SIZE && size <= dump->file.size;
     const struct trust_times any_time = {.known = false};
     struct window window;
 
@@ -134,7 +87,7 @@ static int find_first_record(struct jitdump *dump, const struct diag *diag)
     diag_report(diag, DIAG_WARNING, dump->path, 8,
                 "the header claims a size of %" PRIu32 " in a file of %" PRIu64
                 " bytes, and no records follow it",
-                size, dump->size);
+                size, dump->file.size);
     return -EBADMSG;
 }
 
@@ -146,22 +99,12 @@ int jitdump_open(const char *path, const struct diag *diag, struct jitdump **out
     *out = NULL;
     if (!dump)
         return err;
-    dump->fd = -1;
+    dump->file = INFILE_CLOSED;
     dump->path = strdup(path);
     if (!dump->path)
         goto fail;
 
-    /* O_NONBLOCK: a fifo with the name of a dump must not stop the run. */
-    dump->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-    if (dump->fd < 0) {
-        err = -errno;
-        diag_report(diag, DIAG_WARNING, path, DIAG_NO_OFFSET, "the dump cannot be opened: %s",
-                    strerror(-err));
-        goto fail;
-    }
-    err = look_at_file(dump, diag);
-    if (!err)
-        err = unpack_if_packed(dump, diag);
+    err = infile_open(path, diag, &dump->file);
     if (!err)
         err = parse_header(dump, diag);
     if (err)
@@ -181,8 +124,7 @@ void jitdump_free(struct jitdump *dump)
 {
     if (!dump)
         return;
-    if (dump->fd >= 0)
-        close(dump->fd);
+    infile_close(&dump->file);
     free(dump->path);
     free(dump);
 }
@@ -199,16 +141,16 @@ const struct jitdump_header *jitdump_header(const struct jitdump *dump)
 
 void jitdump_identity(const struct jitdump *dump, dev_t *device, ino_t *inode)
 {
-    *device = dump->device;
-    *inode = dump->inode;
+    *device = dump->file.device;
+    *inode = dump->file.inode;
 }
 
 int jitdump_fd(const struct jitdump *dump)
 {
-    return dump->fd;
+    return dump->file.fd;
 }
 
 uint64_t jitdump_size(const struct jitdump *dump)
 {
-    return dump->size;
+    return dump->file.size;
 }

@@ -14,8 +14,8 @@ static bool same_bytes(const struct jitdump *a, uint64_t at_a, const struct jitd
 
     for (uint64_t done = 0; done < size;) {
         size_t part = size - done < CHUNK ? (size_t)(size - done) : CHUNK;
-        if (io_pread(a->fd, bytes_a, part, at_a + done) != (ssize_t)part ||
-            io_pread(b->fd, bytes_b, part, at_b + done) != (ssize_t)part ||
+        if (io_pread(a->file.fd, bytes_a, part, at_a + done) != (ssize_t)part ||
+            io_pread(b->file.fd, bytes_b, part, at_b + done) != (ssize_t)part ||
             memcmp(bytes_a, bytes_b, part) != 0)
             return false;
         done += part;

@@ -12,9 +12,9 @@
 void window_init(struct window *window, const struct jitdump *dump)
 {
     *window = (struct window){
-        .fd = dump->fd,
+        .fd = dump->file.fd,
         .swapped = dump->header.swapped,
-        .size = dump->size,
+        .size = dump->file.size,
     };
 }
 
