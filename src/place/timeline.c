@@ -120,6 +120,26 @@ static void widen(const struct process *process, uint64_t low, uint64_t high, ui
     *end = ceiling > *end ? ceiling : *end;
 }
 
+/*
+ * Narrows [low, high) to what around [start, end) no library ever was mapped over: what is there
+ * now need not be what will be, or was, beyond it. False: a library was within [start, end).
+ */
+static bool keep_off_libraries(const struct process *process, uint64_t start, uint64_t end,
+                               uint64_t *low, uint64_t *high)
+{
+    struct rangemap_at at = rangemap_find(&process->library_ranges, start);
+    const struct range *range = rangemap_get(&process->library_ranges, at);
+
+    if (range && range->start < end)
+        return false;
+    if (range && range->start < *high)
+        *high = range->start;
+    range = rangemap_previous(&process->library_ranges, &at);
+    if (range && range->end > *low)
+        *low = range->end;
+    return true;
+}
+
 /* The extent of a piece; extents are by layer, then by address. */
 static size_t extent_of(const struct process *process, const struct code *code)
 {
@@ -157,18 +177,20 @@ static uint64_t first_possible_time(const struct process *process)
 static int load_first_layer(struct place *place, struct process *process, const struct code *code,
                             const struct place_extent *extent, uint32_t value)
 {
-    const uint64_t low = bytes_align_down(extent->addr, PAGE);
     const uint64_t extent_end = extent->addr + extent->size;
-    const uint64_t high =
-        extent_end > UINT64_MAX - PAGE ? extent_end : bytes_align_up(extent_end, PAGE);
-    uint64_t start = code->addr, end = code->addr + code->size, since;
+    uint64_t low = bytes_align_down(extent->addr, PAGE);
+    uint64_t high = extent_end > UINT64_MAX - PAGE ? extent_end : bytes_align_up(extent_end, PAGE);
+    uint64_t start = code->addr, end = code->addr + code->size;
     uint64_t time = code->time;
 
-    widen(process, low, high, value, &start, &end, &since);
-    if (since < first_possible_time(process))
-        since = first_possible_time(process);
-    if (since < time)
-        time = since + 1;
+    if (keep_off_libraries(process, start, end, &low, &high)) {
+        uint64_t since;
+        widen(process, low, high, value, &start, &end, &since);
+        if (since < first_possible_time(process))
+            since = first_possible_time(process);
+        if (since < time)
+            time = since + 1;
+    }
     return map_code(place, process, time ? time : 1, start, end, value);
 }
 

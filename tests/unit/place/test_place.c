@@ -308,6 +308,30 @@ static void a_child_keeps_inherited_code(void **state)
     place_free(place);
 }
 
+/* A library came and went in the middle of a heap: code of before and after does not meet. */
+static void nothing_is_early_where_a_library_was(void **state)
+{
+    struct code codes[] = {piece(100, HEAP, 64), piece(110, HEAP + 0x1100, 64),
+                           piece(400, HEAP + 0x1800, 64), piece(410, HEAP + 0x2000, 64)};
+    struct place *place = new_place();
+
+    (void)state;
+    assert_int_equal(place_add_mapping(place, 7, 50, HEAP, 0x3000, PLACE_ANONYMOUS, 0, 1), 0);
+    assert_int_equal(place_add_mapping(place, 7, 200, HEAP + 0x1000, 0x1000, PLACE_FILE, 9, 2), 0);
+    assert_int_equal(place_add_mapping(place, 7, 300, HEAP, 0x3000, PLACE_ANONYMOUS, 0, 3), 0);
+    run(place, codes, 4);
+    assert_int_equal(found_at(place, 7, HEAP + 0x1800, 150), PLACE_UNNAMED);
+    assert_int_equal(found_at(place, 7, HEAP + 0x1100, 105), PLACE_UNNAMED);
+    assert_int_equal(found_at(place, 7, HEAP + 0x1100, 150), PLACE_NAMED);
+    assert_int_equal(found_at(place, 7, HEAP + 0x1800, 250), PLACE_ELSEWHERE);
+    assert_int_not_equal(found_at(place, 7, HEAP + 0x1100, 350), PLACE_NAMED);
+    assert_int_equal(found_at(place, 7, HEAP + 0x1800, 405), PLACE_NAMED);
+    assert_int_not_equal(found_at(place, 7, HEAP + 0x1100, 405), PLACE_NAMED);
+    assert_int_equal(found_at(place, 7, HEAP, 405), PLACE_NAMED);
+    assert_int_equal(found_at(place, 7, HEAP + 0x2000, 305), PLACE_NAMED);
+    place_free(place);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -324,6 +348,7 @@ int main(void)
         cmocka_unit_test(tables_get_addresses_that_nothing_has),
         cmocka_unit_test(tables_go_above_where_nothing_is_free_below),
         cmocka_unit_test(a_child_keeps_inherited_code),
+        cmocka_unit_test(nothing_is_early_where_a_library_was),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
