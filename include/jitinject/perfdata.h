@@ -121,6 +121,12 @@ int perfdata_next(struct perfdata *data, struct perfdata_record *record);
 bool perfdata_time(const struct perfdata *data, const struct perfdata_record *record,
                    uint64_t *time);
 
+/*
+ * Whether readers take the records as they come, not by their times: events have none (no
+ * sample_id_all, as before Linux 2.6.38), but for samples, forks and exits.
+ */
+bool perfdata_in_file_order(const struct perfdata *data);
+
 struct perfdata_sample {
     uint64_t ip, time;
     uint32_t pid, tid;

@@ -3,7 +3,8 @@
  * The recording again. A reader delivers the events of a round when the next one ends, up to the
  * greatest time seen in the round before; so a mapping event goes before the end of the first round
  * whose greatest time reaches it. Earlier, and it would release other events too soon; later, and
- * it would come after the samples that need it.
+ * it would come after the samples that need it. Where events have no times, readers take all
+ * records as they come, and a mapping event goes before the first sample that it reaches.
  */
 #include "recording.h"
 
@@ -27,6 +28,7 @@ struct rewrite {
     const struct place_event *events;
     size_t event_count, next_event;
     size_t next_dropped;
+    bool in_file_order;                  /* perfdata_in_file_order */
     struct place_query samples[SAMPLES]; /* not counted yet */
     size_t sample_count;
     size_t last_row; /* of the summary, for the samples of one process one after another */
@@ -161,8 +163,11 @@ static int rewrite_record(struct rewrite *rewrite, const struct perfdata_record 
 
     if (record->type == PERFDATA_FINISHED_ROUND)
         err = write_events(rewrite, *greatest);
-    else if (perfdata_time(recording->data, record, &time) && time > *greatest)
+    else if (perfdata_time(recording->data, record, &time) && time > *greatest) {
         *greatest = time;
+        if (rewrite->in_file_order)
+            err = write_events(rewrite, time);
+    }
     if (!err && record->type == PERFDATA_SAMPLE)
         err = take_sample(rewrite, record);
     if (err)
@@ -198,7 +203,8 @@ static int rewrite_all(struct rewrite *rewrite)
 
 int rewrite_records(struct recording *recording)
 {
-    struct rewrite rewrite = {.recording = recording};
+    struct rewrite rewrite = {.recording = recording,
+                              .in_file_order = perfdata_in_file_order(recording->data)};
     int err = collect_dropped(recording);
 
     rewrite.events = place_events(recording->place, &rewrite.event_count);

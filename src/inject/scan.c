@@ -9,12 +9,17 @@
 #include <sys/mman.h>
 #include <sys/sysmacros.h>
 
-/* The time of a record; false: it has none. */
+/*
+ * The time of a record; false: it has none. It counts from before everything then or, where readers
+ * take records as they come, from those before it.
+ */
 static bool take_time(struct recording *recording, const struct perfdata_record *record,
                       uint64_t *time)
 {
-    if (!perfdata_time(recording->data, record, time))
+    if (!perfdata_time(recording->data, record, time)) {
+        *time = perfdata_in_file_order(recording->data) ? recording->end_time : 0;
         return false;
+    }
     if (*time > recording->end_time)
         recording->end_time = *time;
     return true;
@@ -101,7 +106,7 @@ static uint64_t file_number(const char *name)
 static int scan_mapping(struct recording *recording, const struct perfdata_record *record)
 {
     struct perfdata_mapping mapping;
-    uint64_t time = 0;
+    uint64_t time;
 
     if (!perfdata_mapping(recording->data, record, &mapping)) {
         diag_report(recording->diag, DIAG_WARNING, recording->options->input, record->offset,
@@ -124,7 +129,7 @@ static int scan_mapping(struct recording *recording, const struct perfdata_recor
 static int scan_task(struct recording *recording, const struct perfdata_record *record)
 {
     struct perfdata_task task;
-    uint64_t time = 0;
+    uint64_t time;
 
     if (!perfdata_task(recording->data, record, &task) || task.was_there)
         return 0;

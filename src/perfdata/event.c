@@ -46,26 +46,35 @@ static const struct layout *layout_of(const struct perfdata *data,
     return attrs_layout_of_id(attrs, bytes_u64(record->bytes + at, data->swapped));
 }
 
+/* Where the record has its time, in bytes; 0: nowhere. */
+static size_t find_time(const struct perfdata *data, const struct perfdata_record *record)
+{
+    const bool is_task = record->type == PERFDATA_FORK || record->type == PERFDATA_EXIT;
+    const struct layout *layout =
+        record->type < PERFDATA_HEADER_ATTR ? layout_of(data, record) : NULL;
+
+    if (!layout)
+        return 0;
+    if (record->type == PERFDATA_SAMPLE)
+        return layout->sample_time + sizeof(uint64_t) <= record->size ? layout->sample_time : 0;
+    if (layout->tail_time && record->size >= RECORD_HEADER + layout->tail_size)
+        return record->size - layout->tail_time;
+    return is_task && record->size >= TASK_TIME + sizeof(uint64_t) ? TASK_TIME : 0;
+}
+
 bool perfdata_time(const struct perfdata *data, const struct perfdata_record *record,
                    uint64_t *time)
 {
-    if (record->type >= PERFDATA_HEADER_ATTR)
-        return false;
-    const struct layout *layout = layout_of(data, record);
-    if (!layout)
-        return false;
+    const size_t at = find_time(data, record);
 
-    size_t at = layout->sample_time;
-    if (record->type == PERFDATA_SAMPLE) {
-        if (!at || at + sizeof(uint64_t) > record->size)
-            return false;
-    } else {
-        if (!layout->tail_time || record->size < RECORD_HEADER + layout->tail_size)
-            return false;
-        at = record->size - layout->tail_time;
-    }
-    *time = bytes_u64(record->bytes + at, data->swapped);
-    return *time != 0 && *time != UINT64_MAX;
+    if (at)
+        *time = bytes_u64(record->bytes + at, data->swapped);
+    return at && *time != 0 && *time != UINT64_MAX;
+}
+
+bool perfdata_in_file_order(const struct perfdata *data)
+{
+    return data->attrs.count && !data->attrs.list[0].sample_id_all;
 }
 
 bool perfdata_sample(const struct perfdata *data, const struct perfdata_record *record,

@@ -244,6 +244,7 @@ static void records_without_time(void **state)
     build_zeros(&data, 32);
     build_end(&data, record);
     open_with(&opened, &whole, 1, &data);
+    assert_false(perfdata_in_file_order(opened.data));
     expect_time(&opened, 0);
     expect_time(&opened, 0);
     expect_time(&opened, 7);
@@ -267,9 +268,22 @@ static void without_sample_id_all(void **state)
     build_u64(&data, 2);
     build_u64(&data, 3);
     build_end(&data, record);
+    for (uint32_t type = 4; type <= 7; type += 3) { /* EXIT and FORK have a time of their own */
+        record = build_record(&data, type, 0);
+        build_zeros(&data, 16);
+        build_u64(&data, type);
+        build_end(&data, record);
+    }
+    record = build_record(&data, 7, 0); /* cut before it */
+    build_zeros(&data, 16);
+    build_end(&data, record);
     open_with(&opened, &attr, 1, &data);
+    assert_true(perfdata_in_file_order(opened.data));
     expect_time(&opened, 0);
     expect_time(&opened, 3);
+    expect_time(&opened, 4);
+    expect_time(&opened, 7);
+    expect_time(&opened, 0);
     opened_free(&opened);
     build_free(&data);
 }
