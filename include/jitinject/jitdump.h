@@ -115,12 +115,35 @@ struct jitdump_stats {
     bool truncated;
 };
 
-/* All pieces of code of a dump in the order of its records. */
+/* Pieces in the first block of an index; each block has twice as many as the one before. */
+#define JITDUMP_BLOCK_BITS 8
+
+/* All pieces of code of a dump in the order of its records, in blocks that never move. */
 struct jitdump_index {
-    struct code *codes;
-    size_t count, capacity;
+    struct code *blocks[64 - JITDUMP_BLOCK_BITS];
+    size_t count;
     struct jitdump_stats stats;
 };
+
+/* Piece number `number`, of those that are there. */
+static inline struct code *jitdump_index_code(const struct jitdump_index *index, size_t number)
+{
+    const size_t first = (size_t)1 << JITDUMP_BLOCK_BITS;
+    const unsigned block = 63 - JITDUMP_BLOCK_BITS - (unsigned)__builtin_clzll(number + first);
+
+    return &index->blocks[block][number + first - (first << block)];
+}
+
+/* The same, and how many lie side by side from there on. */
+static inline struct code *jitdump_index_run(const struct jitdump_index *index, size_t number,
+                                             size_t *count)
+{
+    const size_t first = (size_t)1 << JITDUMP_BLOCK_BITS, at = number + first;
+    const size_t left = ((size_t)1 << (64 - __builtin_clzll(at))) - at;
+
+    *count = index->count - number < left ? index->count - number : left;
+    return jitdump_index_code(index, number);
+}
 
 /*
  * Reads the dump once. Every piece gets `source` (see struct code). A MOVE becomes a piece at the

@@ -45,8 +45,10 @@ int clock_align(const struct recording *recording, struct dump *dump)
         conv->present && is_plausible(recording, perfdata_time_from_arch(conv, stats->first_time),
                                       perfdata_time_from_arch(conv, stats->last_time));
     if (fits_as_tsc) {
-        for (size_t i = 0; i < dump->index.count; i++)
-            dump->index.codes[i].time = perfdata_time_from_arch(conv, dump->index.codes[i].time);
+        for (size_t i = 0; i < dump->index.count; i++) {
+            struct code *code = jitdump_index_code(&dump->index, i);
+            code->time = perfdata_time_from_arch(conv, code->time);
+        }
         return 0;
     }
     if (monotonic && fits_as_ns) {

@@ -292,6 +292,19 @@ static int survey_lines(const struct recording *recording, size_t number)
     return 0;
 }
 
+static int add_codes(const struct recording *recording, struct dump *dump)
+{
+    int err = 0;
+
+    for (size_t first = 0, count; first < dump->index.count && !err; first += count) {
+        struct code *codes = jitdump_index_run(&dump->index, first, &count);
+        for (size_t i = 0; i < count; i++)
+            codes[i].pid = owner_pid(recording, dump, codes[i].pid);
+        err = place_add_codes(recording->place, codes, count);
+    }
+    return err;
+}
+
 /* Gives the code of a dump to its processes. */
 static int use_dump(struct recording *recording, size_t number)
 {
@@ -308,9 +321,7 @@ static int use_dump(struct recording *recording, size_t number)
     int err = survey_lines(recording, number);
     if (err)
         return err;
-    for (size_t i = 0; i < dump->index.count; i++)
-        dump->index.codes[i].pid = owner_pid(recording, dump, dump->index.codes[i].pid);
-    return place_add_codes(recording->place, dump->index.codes, dump->index.count);
+    return add_codes(recording, dump);
 }
 
 /* Markers whose dump was read give the time that it began; the others are mappings like any. */

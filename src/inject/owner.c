@@ -84,7 +84,7 @@ static bool find_span(const struct jitdump_index *index, uint64_t *first, uint64
     *first = UINT64_MAX;
     *last = 0;
     for (size_t i = 0; i < index->count; i++) {
-        const uint64_t time = index->codes[i].time;
+        const uint64_t time = jitdump_index_code(index, i)->time;
         if (time && time < *first)
             *first = time;
         if (time > *last)
@@ -133,7 +133,7 @@ bool owner_accepts_times(const struct recording *recording, uint32_t pid, struct
         return false;
     /* Such times order nothing: all of its code is there from the beginning on. */
     for (size_t i = 0; i < dump->index.count; i++)
-        dump->index.codes[i].time = life.begin;
+        jitdump_index_code(&dump->index, i)->time = life.begin;
     return true;
 }
 

@@ -64,7 +64,7 @@ int jitdump_lines_survey(const struct jitdump *dump, const struct jitdump_index 
 
     *traits = (struct jitdump_line_traits){0};
     for (size_t i = 0; i < index->count && !err; i++) {
-        const struct code *code = &index->codes[i];
+        const struct code *code = jitdump_index_code(index, i);
         if (!code->debug || code->flags & CODE_MOVED || (survey.functions && i % step))
             continue;
         err = jitdump_lines_open(lines, dump, code, 0);

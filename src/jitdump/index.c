@@ -2,14 +2,20 @@
 #include "map.h"
 #include "pairing.h"
 #include "reader.h"
+#include "window.h"
 
 #include "jitinject/array.h"
+#include "jitinject/bytes.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
+/* Bytes of the code_index of a LOAD, which is right before the name. */
+#define LOAD_INDEX_SIZE 8
+
 struct builder {
+    const struct jitdump *dump;
     struct jitdump_index *index;
     struct jitdump_reader *reader;
     struct pairing pairing;
@@ -19,25 +25,23 @@ struct builder {
     uint16_t source;
 };
 
-static struct code *add_code(struct builder *builder)
+/* Adds a piece; NULL when memory is out. */
+static struct code *add_code(struct jitdump_index *index)
 {
-    struct jitdump_index *index = builder->index;
+    const size_t first = (size_t)1 << JITDUMP_BLOCK_BITS, number = index->count + first;
 
-    if (!array_reserve(&index->codes, &index->capacity, index->count + 1))
-        return NULL;
-    return &index->codes[index->count++];
-}
-
-static int remember(struct builder *builder, size_t number)
-{
-    const struct code *code = &builder->index->codes[number];
-
-    return map_put(&builder->latest, code->index, code->pid, number);
+    if ((number & (number - 1)) == 0) { /* it is the first one of a block */
+        struct code *block = array_new(number, sizeof(*block));
+        if (!block)
+            return NULL;
+        index->blocks[__builtin_ctzll(number) - JITDUMP_BLOCK_BITS] = block;
+    }
+    return jitdump_index_code(index, index->count++);
 }
 
 static int add_load(struct builder *builder, const struct jitdump_record *record)
 {
-    struct code *code = add_code(builder);
+    struct code *code = add_code(builder->index);
     size_t number = builder->index->count - 1;
 
     if (!code)
@@ -45,9 +49,8 @@ static int add_load(struct builder *builder, const struct jitdump_record *record
     *code = (struct code){
         .time = record->time,
         .addr = record->load.addr,
-        .size = record->load.size,
+        .size = (uint32_t)record->load.size,
         .name = record->offset + JITDUMP_LOAD_NAME,
-        .index = record->load.index,
         .pid = record->load.pid,
         .name_size = record->load.name_size,
         .code_delta = record->load.has_bytes ? record->load.code_delta - JITDUMP_LOAD_NAME : 0,
@@ -56,20 +59,31 @@ static int add_load(struct builder *builder, const struct jitdump_record *record
     };
     int err = pairing_load(&builder->pairing, code, number);
     if (!err && builder->has_moves)
-        err = remember(builder, number);
+        err = map_put(&builder->latest, record->load.index, record->load.pid, number);
     return err;
 }
 
-/* Hardly any dump has a MOVE, so only the first one makes the table. */
+/*
+ * Hardly any dump has a MOVE, so only the first one makes the table. The code_index of the LOADs
+ * before it is read once more.
+ */
 static int expect_moves(struct builder *builder)
 {
+    struct window window;
     int err = 0;
 
     if (builder->has_moves)
         return 0;
     builder->has_moves = true;
-    for (size_t i = 0; i < builder->index->count && !err; i++)
-        err = remember(builder, i);
+    window_init(&window, builder->dump);
+    for (size_t i = 0; i < builder->index->count && !err; i++) {
+        const struct code *code = jitdump_index_code(builder->index, i);
+        const uint8_t *index =
+            window_at(&window, code->name - LOAD_INDEX_SIZE, LOAD_INDEX_SIZE, NULL);
+        err = index ? map_put(&builder->latest, bytes_u64(index, window.swapped), code->pid, i)
+                    : window.error;
+    }
+    window_release(&window);
     return err;
 }
 
@@ -79,7 +93,7 @@ static int expect_moves(struct builder *builder)
  */
 static uint64_t origin_of(const struct jitdump_index *index, size_t number)
 {
-    const struct code *code = &index->codes[number];
+    const struct code *code = jitdump_index_code(index, number);
 
     return code->flags & CODE_MOVED ? code->debug : number;
 }
@@ -97,9 +111,9 @@ static int add_move(struct builder *builder, const struct jitdump_record *record
         return 0;
     }
     uint64_t origin = origin_of(index, (size_t)*latest);
-    struct code moved = index->codes[origin];
+    struct code moved = *jitdump_index_code(index, origin);
     if (record->move.size && record->move.size < moved.size)
-        moved.size = record->move.size;
+        moved.size = (uint32_t)record->move.size;
     if (record->move.new_addr > UINT64_MAX - moved.size) {
         reader_reject(builder->reader, record, "moves code beyond the address space");
         return 0;
@@ -109,11 +123,11 @@ static int add_move(struct builder *builder, const struct jitdump_record *record
     moved.debug = origin;
     moved.flags |= CODE_MOVED;
 
-    struct code *code = add_code(builder);
+    struct code *code = add_code(index);
     if (!code)
         return -ENOMEM;
     *code = moved;
-    return remember(builder, index->count - 1);
+    return map_put(&builder->latest, record->move.index, record->move.pid, index->count - 1);
 }
 
 static int add_record(struct builder *builder, const struct jitdump_record *record)
@@ -138,7 +152,7 @@ static int finish(struct builder *builder)
     struct jitdump_index *index = builder->index;
 
     index->stats = *reader_stats(builder->reader);
-    int err = pairing_finish(&builder->pairing, index->codes, index->count, index->stats.truncated);
+    int err = pairing_finish(&builder->pairing, index, index->stats.truncated);
     if (err)
         return err;
     index->stats.moves_unresolved = builder->moves_unresolved;
@@ -146,9 +160,9 @@ static int finish(struct builder *builder)
     if (!builder->has_moves)
         return 0;
     for (size_t i = 0; i < index->count; i++) {
-        struct code *code = &index->codes[i];
+        struct code *code = jitdump_index_code(index, i);
         if (code->flags & CODE_MOVED)
-            code->debug = index->codes[code->debug].debug;
+            code->debug = jitdump_index_code(index, code->debug)->debug;
     }
     return 0;
 }
@@ -168,22 +182,10 @@ static void report_unresolved(const struct builder *builder, const struct diag *
                     stats->debug_unpaired);
 }
 
-/* Growing has left up to a third of the array unused. */
-static void shrink(struct jitdump_index *index)
-{
-    if (!index->count)
-        return;
-    struct code *moved = realloc(index->codes, index->count * sizeof(*index->codes));
-    if (moved) {
-        index->codes = moved;
-        index->capacity = index->count;
-    }
-}
-
 int jitdump_index_build(struct jitdump *dump, uint16_t source, const struct diag *diag,
                         struct jitdump_index *index)
 {
-    struct builder builder = {.index = index, .source = source};
+    struct builder builder = {.dump = dump, .index = index, .source = source};
     struct jitdump_record record;
     int status;
 
@@ -199,12 +201,10 @@ int jitdump_index_build(struct jitdump *dump, uint16_t source, const struct diag
     err = status;
     if (!err)
         err = finish(&builder);
-    if (err) {
+    if (err)
         jitdump_index_clear(index);
-    } else {
+    else
         report_unresolved(&builder, diag, jitdump_path(dump));
-        shrink(index);
-    }
     map_clear(&builder.latest);
     pairing_clear(&builder.pairing);
     jitdump_reader_free(builder.reader);
@@ -213,6 +213,7 @@ int jitdump_index_build(struct jitdump *dump, uint16_t source, const struct diag
 
 void jitdump_index_clear(struct jitdump_index *index)
 {
-    free(index->codes);
+    for (size_t i = 0; i < sizeof(index->blocks) / sizeof(index->blocks[0]); i++)
+        free(index->blocks[i]);
     *index = (struct jitdump_index){0};
 }

@@ -53,10 +53,14 @@ void pairing_unwinding(struct pairing *pairing, const struct jitdump_record *rec
 /* By address if it can be, else the LOAD is noted as a guess for the DEBUG_INFO before it. */
 static int pair_debug(struct pairing *pairing, struct code *code, size_t number)
 {
-    uint64_t guessed = pairing->last_debug;
+    uint64_t debug = 0, guessed = pairing->last_debug;
 
     pairing->last_debug = 0;
-    if (map_take(&pairing->debugs, code->addr, 0, &code->debug) || !guessed)
+    if (map_take(&pairing->debugs, code->addr, 0, &debug)) {
+        code->debug = debug;
+        return 0;
+    }
+    if (!guessed)
         return 0;
     if (!array_reserve(&pairing->guesses, &pairing->guess_capacity, pairing->guess_count + 1))
         return -ENOMEM;
@@ -116,13 +120,16 @@ static struct leftover *list_leftovers(const struct pairing *pairing)
     return leftovers;
 }
 
+/* Unless the code has one. */
 static void pair(struct leftover *leftover, struct code *code)
 {
+    if (code->debug)
+        return;
     code->debug = leftover->debug;
     leftover->paired = true;
 }
 
-int pairing_finish(struct pairing *pairing, struct code *codes, size_t count, bool truncated)
+int pairing_finish(struct pairing *pairing, const struct jitdump_index *index, bool truncated)
 {
     size_t waiting = pairing->debugs.count;
     struct leftover *leftovers;
@@ -133,12 +140,13 @@ int pairing_finish(struct pairing *pairing, struct code *codes, size_t count, bo
     if (!leftovers)
         return -ENOMEM;
 
-    for (size_t i = 0; i < count; i++) {
-        struct leftover *leftover = find_leftover(leftovers, waiting, codes[i].addr);
-        if (!leftover || (codes[i].flags & CODE_MOVED))
+    for (size_t i = 0; i < index->count; i++) {
+        const struct code *code = jitdump_index_code(index, i);
+        struct leftover *leftover = find_leftover(leftovers, waiting, code->addr);
+        if (!leftover || (code->flags & CODE_MOVED))
             continue;
         leftover->addr_loaded = true;
-        if (codes[i].name < leftover->debug)
+        if (code->name < leftover->debug)
             leftover->before = i;
     }
 
@@ -146,16 +154,15 @@ int pairing_finish(struct pairing *pairing, struct code *codes, size_t count, bo
         struct leftover *leftover = &leftovers[i];
         /* The last one of a cut dump waits for a LOAD that was cut off, not for one before it. */
         bool cut_off = truncated && leftover->debug == pairing->last_debug;
-        if (leftover->before != SIZE_MAX && !codes[leftover->before].debug && !cut_off)
-            pair(leftover, &codes[leftover->before]);
+        if (leftover->before != SIZE_MAX && !cut_off)
+            pair(leftover, jitdump_index_code(index, leftover->before));
     }
 
     for (size_t i = 0; i < pairing->guess_count; i++) {
         const struct pairing_guess *guess = &pairing->guesses[i];
         struct leftover *leftover = find_leftover(leftovers, waiting, guess->addr);
-        if (leftover && leftover->debug == guess->debug && !leftover->addr_loaded &&
-            !codes[guess->code].debug)
-            pair(leftover, &codes[guess->code]);
+        if (leftover && leftover->debug == guess->debug && !leftover->addr_loaded)
+            pair(leftover, jitdump_index_code(index, guess->code));
     }
 
     for (size_t i = 0; i < waiting; i++)

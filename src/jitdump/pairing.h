@@ -40,9 +40,9 @@ void pairing_unwinding(struct pairing *pairing, const struct jitdump_record *rec
 int pairing_load(struct pairing *pairing, struct code *code, size_t number);
 
 /*
- * Finds a LOAD for what still waits at the end of a dump, `truncated` or not, with these pieces.
- * `unpaired` is final after it. 0 or -ENOMEM.
+ * Finds a LOAD for what still waits at the end of a dump, `truncated` or not, with these
+ * pieces. `unpaired` is final after it. 0 or -ENOMEM.
  */
-int pairing_finish(struct pairing *pairing, struct code *codes, size_t count, bool truncated);
+int pairing_finish(struct pairing *pairing, const struct jitdump_index *index, bool truncated);
 
 #endif /* JITDUMP_PAIRING_H */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "builder.h"
 
+#include "jitinject/bytes.h"
+
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -236,14 +238,23 @@ void close_index(struct opened *opened)
     jitdump_free(opened->dump);
 }
 
+uint64_t code_index(const struct opened *opened, const struct code *code)
+{
+    uint8_t bytes[8]; /* the last field before the name */
+
+    assert_int_equal(pread(jitdump_fd(opened->dump), bytes, 8, (off_t)(code->name - 8)), 8);
+    return bytes_u64(bytes, jitdump_header(opened->dump)->swapped);
+}
+
 void check_pattern(const struct opened *opened, const struct code *code)
 {
+    const int fd = jitdump_fd(opened->dump);
+    const uint64_t index = code_index(opened, code);
+
     assert_false(code->flags & CODE_NO_BYTES);
     for (size_t i = 0; i < code->size; i++) {
         uint8_t byte;
-        assert_int_equal(
-            pread(jitdump_fd(opened->dump), &byte, 1, (off_t)(code->name + code->code_delta + i)),
-            1);
-        assert_int_equal(byte, code_pattern(code->index, i));
+        assert_int_equal(pread(fd, &byte, 1, (off_t)(code->name + code->code_delta + i)), 1);
+        assert_int_equal(byte, code_pattern(index, i));
     }
 }

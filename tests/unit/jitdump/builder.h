@@ -87,6 +87,8 @@ struct opened {
 };
 void open_index(struct opened *opened, const char *path);
 void close_index(struct opened *opened);
+/* The code_index of the record that the piece is from. */
+uint64_t code_index(const struct opened *opened, const struct code *code);
 /* Fails unless the code bytes of the piece are the pattern of its index. */
 void check_pattern(const struct opened *opened, const struct code *code);
 

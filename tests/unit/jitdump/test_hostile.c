@@ -50,7 +50,7 @@ static void check_bounds(const struct opened *opened)
     uint64_t size = jitdump_size(opened->dump);
 
     for (size_t i = 0; i < opened->index.count; i++) {
-        const struct code *code = &opened->index.codes[i];
+        const struct code *code = jitdump_index_code(&opened->index, i);
         uint8_t id[4];
         assert_true(code->size <= INT_MAX);
         assert_true(code->addr <= UINT64_MAX - code->size);
@@ -82,8 +82,8 @@ static void use(const char *path)
     assert_int_equal(jitdump_index_build(opened.dump, 1, &opened.reports.diag, &opened.index), 0);
     check_bounds(&opened);
     for (size_t i = 0; i + 1 < opened.index.count; i++)
-        jitdump_same_code(opened.dump, &opened.index.codes[i], opened.dump,
-                          &opened.index.codes[i + 1]);
+        jitdump_same_code(opened.dump, jitdump_index_code(&opened.index, i), opened.dump,
+                          jitdump_index_code(&opened.index, i + 1));
 
     /* The records lie one behind another, within the file. */
     struct jitdump_reader *reader;

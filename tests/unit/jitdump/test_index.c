@@ -40,12 +40,11 @@ static void fields_of_a_piece(void **state)
         size_t offset = put_load(&builder, &load);
         open_index(&opened, write_dump(&builder));
         assert_int_equal(opened.index.count, 1);
-        const struct code *code = &opened.index.codes[0];
+        const struct code *code = jitdump_index_code(&opened.index, 0);
         assert_int_equal(code->time, 9000);
         assert_int_equal(code->addr, 0x7f0000001000);
         assert_int_equal(code->size, 33);
         assert_int_equal(code->name, offset + 56);
-        assert_int_equal(code->index, UINT64_C(0x1ffffffff));
         assert_int_equal(code->debug, debug);
         assert_int_equal(code->unwind, unwinding);
         assert_int_equal(code->unwind_size, 48); /* 65 - 20, to a multiple of 8 */
@@ -85,11 +84,11 @@ static void code_without_bytes_is_kept(void **state)
     put_load(&builder, &load);
     open_index(&opened, write_dump(&builder));
     assert_int_equal(opened.index.count, 2);
-    assert_int_equal(opened.index.codes[0].flags, CODE_NO_BYTES);
-    assert_int_equal(opened.index.codes[0].size, INT_MAX);
-    assert_int_equal(opened.index.codes[0].name_size, 4);
-    assert_int_equal(opened.index.codes[1].flags, 0);
-    assert_int_equal(opened.index.codes[1].size, 0);
+    assert_int_equal(jitdump_index_code(&opened.index, 0)->flags, CODE_NO_BYTES);
+    assert_int_equal(jitdump_index_code(&opened.index, 0)->size, INT_MAX);
+    assert_int_equal(jitdump_index_code(&opened.index, 0)->name_size, 4);
+    assert_int_equal(jitdump_index_code(&opened.index, 1)->flags, 0);
+    assert_int_equal(jitdump_index_code(&opened.index, 1)->size, 0);
     assert_int_equal(opened.index.stats.code_bytes, 0);
     close_index(&opened);
     builder_done(&builder);
@@ -104,7 +103,7 @@ static void expect_debug(struct builder *builder, const size_t *debug, size_t co
     open_index(&opened, write_dump(builder));
     assert_int_equal(opened.index.count, count);
     for (size_t i = 0; i < count; i++)
-        assert_int_equal(opened.index.codes[i].debug, debug[i]);
+        assert_int_equal(jitdump_index_code(&opened.index, i)->debug, debug[i]);
     assert_int_equal(opened.index.stats.debug_unpaired, unpaired);
     close_index(&opened);
     builder_done(builder);
@@ -236,11 +235,11 @@ static void debug_info_of_another_address_goes_by_order(void **state)
     size_t d = put_debug(&builder, 4, 0xd000);
     struct opened opened;
     open_index(&opened, write_dump(&builder));
-    assert_int_equal(opened.index.codes[0].debug, near);
-    assert_int_equal(opened.index.codes[1].debug, b);
-    assert_int_equal(opened.index.codes[2].debug, 0);
+    assert_int_equal(jitdump_index_code(&opened.index, 0)->debug, near);
+    assert_int_equal(jitdump_index_code(&opened.index, 1)->debug, b);
+    assert_int_equal(jitdump_index_code(&opened.index, 2)->debug, 0);
     /* 0xd000 has a table by address, which counts more than the one in front. */
-    assert_int_equal(opened.index.codes[3].debug, d);
+    assert_int_equal(jitdump_index_code(&opened.index, 3)->debug, d);
     assert_int_equal(opened.index.stats.debug_unpaired, 2);
     close_index(&opened);
     builder_done(&builder);
@@ -273,8 +272,8 @@ static void unwinding_info_goes_to_the_next_load(void **state)
     const uint32_t sizes[] = {0, 48, 0, 0, 192, 192, 48, 0};
     assert_int_equal(opened.index.count, 8);
     for (size_t i = 0; i < 8; i++) {
-        assert_int_equal(opened.index.codes[i].unwind, unwind[i]);
-        assert_int_equal(opened.index.codes[i].unwind_size, sizes[i]);
+        assert_int_equal(jitdump_index_code(&opened.index, i)->unwind, unwind[i]);
+        assert_int_equal(jitdump_index_code(&opened.index, i)->unwind_size, sizes[i]);
     }
     close_index(&opened);
     builder_done(&builder);
@@ -291,7 +290,6 @@ static void expect_moved(const struct code *code, const struct code *load, uint6
     assert_int_equal(code->debug, load->debug);
     assert_int_equal(code->unwind, load->unwind);
     assert_int_equal(code->unwind_size, load->unwind_size);
-    assert_int_equal(code->index, load->index);
     assert_int_equal(code->pid, load->pid);
     assert_int_equal(code->name_size, load->name_size);
     assert_int_equal(code->code_delta, load->code_delta);
@@ -325,7 +323,7 @@ static void moves(void **state)
         put_debug(&builder, 33, 0x1000);                        /* found at the end only */
         open_index(&opened, write_dump(&builder));
 
-        const struct code *codes = opened.index.codes;
+        const struct code *codes = jitdump_index_code(&opened.index, 0);
         assert_int_equal(opened.index.count, 9);
         assert_int_not_equal(codes[0].debug, 0);
         assert_int_not_equal(codes[0].unwind, 0);
@@ -365,9 +363,10 @@ static void moves_are_per_pid(void **state)
     open_index(&opened, write_dump(&builder));
     assert_int_equal(opened.index.count, 100);
     for (uint32_t i = 0; i < 50; i++) {
-        assert_int_equal(opened.index.codes[50 + i].pid, i + 1);
-        assert_int_equal(opened.index.codes[50 + i].size, i + 1);
-        assert_int_equal(opened.index.codes[50 + i].name, opened.index.codes[i].name);
+        assert_int_equal(jitdump_index_code(&opened.index, 50 + i)->pid, i + 1);
+        assert_int_equal(jitdump_index_code(&opened.index, 50 + i)->size, i + 1);
+        assert_int_equal(jitdump_index_code(&opened.index, 50 + i)->name,
+                         jitdump_index_code(&opened.index, i)->name);
     }
     close_index(&opened);
     builder_done(&builder);
@@ -387,7 +386,7 @@ static void times_may_go_back(void **state)
     open_index(&opened, write_dump(&builder));
     assert_int_equal(opened.index.stats.first_time, 300);
     assert_int_equal(opened.index.stats.last_time, 500);
-    assert_int_equal(opened.index.codes[0].time, 500);
+    assert_int_equal(jitdump_index_code(&opened.index, 0)->time, 500);
     close_index(&opened);
     builder_done(&builder);
 }
@@ -433,11 +432,12 @@ static void same_code(void **state)
     open_index(&a, write_dump(&one));
     open_index(&b, write_dump(&two));
 
-    const struct code *codes = b.index.codes;
+    const struct code *first = jitdump_index_code(&a.index, 0);
+    const struct code *codes = jitdump_index_code(&b.index, 0);
     assert_int_equal(b.index.count, 9);
-    assert_true(jitdump_same_code(a.dump, a.index.codes, a.dump, a.index.codes));
+    assert_true(jitdump_same_code(a.dump, first, a.dump, first));
     for (size_t i = 0; i < 9; i++)
-        assert_int_equal(jitdump_same_code(a.dump, a.index.codes, b.dump, &codes[i]), i == 0);
+        assert_int_equal(jitdump_same_code(a.dump, first, b.dump, &codes[i]), i == 0);
     assert_true(jitdump_same_code(b.dump, &codes[6], b.dump, &codes[7]));
     assert_false(jitdump_same_code(b.dump, &codes[7], b.dump, &codes[8]));
     assert_false(jitdump_same_code(b.dump, &codes[0], b.dump, &codes[7]));

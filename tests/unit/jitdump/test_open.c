@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -58,7 +59,7 @@ static void header_of_both_byte_orders(void **state)
         assert_int_equal(inode, stat_now.st_ino);
 
         assert_int_equal(opened.index.count, 2);
-        assert_int_equal(opened.index.codes[1].addr, 0x2000);
+        assert_int_equal(jitdump_index_code(&opened.index, 1)->addr, 0x2000);
         assert_int_equal(opened.reports.warnings + opened.reports.notes, 0);
         close_index(&opened);
         builder_done(&builder);
@@ -97,6 +98,24 @@ static void files_that_are_no_dumps(void **state)
     unlink(builder.path);
     assert_int_equal(mkfifo(builder.path, 0600), 0);
     expect_not_a_dump(builder.path, -EBADMSG, "not a regular file");
+    builder_done(&builder);
+}
+
+/* Offsets in it would not fit where they are kept. */
+static void larger_than_any_dump(void **state)
+{
+    struct builder builder;
+    char path[32];
+    const int fd = memfd_create("dump", 0); /* files on disks cannot be so large */
+
+    (void)state;
+    builder_init(&builder, false);
+    put_header(&builder);
+    assert_int_equal(write(fd, builder.bytes, builder.size), builder.size);
+    assert_int_equal(ftruncate(fd, (off_t)1 << CODE_OFFSET_BITS), 0);
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+    expect_not_a_dump(path, -EBADMSG, "larger than a dump can be");
+    close(fd);
     builder_done(&builder);
 }
 
@@ -171,7 +190,7 @@ static void records_begin_where_the_header_ends(void **state)
         put_two_loads(&builder);
         open_index(&opened, write_dump(&builder));
         assert_int_equal(opened.index.count, 2);
-        assert_int_equal(opened.index.codes[0].name, sizes[i] + 56);
+        assert_int_equal(jitdump_index_code(&opened.index, 0)->name, sizes[i] + 56);
         assert_int_equal(opened.reports.warnings, 0);
         close_index(&opened);
         builder_done(&builder);
@@ -193,7 +212,7 @@ static void wrong_header_sizes_fall_back_to_40(void **state)
         put_two_loads(&builder);
         open_index(&opened, write_dump(&builder));
         assert_int_equal(opened.index.count, 2);
-        assert_int_equal(opened.index.codes[0].name, 40 + 56);
+        assert_int_equal(jitdump_index_code(&opened.index, 0)->name, 40 + 56);
         assert_int_equal(opened.reports.warnings, 1);
         assert_int_equal(opened.reports.last_offset, 8);
         close_index(&opened);
@@ -270,7 +289,7 @@ static void gzip_is_unpacked(void **state)
     assert_int_equal(jitdump_size(opened.dump), unpacked);
     assert_int_equal(opened.index.count, 2000);
     assert_int_equal(opened.reports.warnings, 0);
-    check_pattern(&opened, &opened.index.codes[1999]);
+    check_pattern(&opened, jitdump_index_code(&opened.index, 1999));
 
     struct stat packed;
     dev_t device;
@@ -291,7 +310,7 @@ static void gzip_is_unpacked(void **state)
     jitdump_free(cut);
     open_index(&opened, builder.path);
     assert_in_range(opened.index.count, 500, 1999);
-    check_pattern(&opened, &opened.index.codes[opened.index.count - 1]);
+    check_pattern(&opened, jitdump_index_code(&opened.index, opened.index.count - 1));
     close_index(&opened);
 
     expect_not_a_dump(write_dump_cut(&builder, 0), -EBADMSG, "empty");
@@ -303,6 +322,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(header_of_both_byte_orders),
         cmocka_unit_test(files_that_are_no_dumps),
+        cmocka_unit_test(larger_than_any_dump),
         cmocka_unit_test(versions_are_accepted_with_a_word),
         cmocka_unit_test(only_known_flags_alone_count),
         cmocka_unit_test(records_begin_where_the_header_ends),

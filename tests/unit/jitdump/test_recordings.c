@@ -29,10 +29,10 @@ static size_t count_debug(const struct opened *opened)
 
     for (size_t i = 0; i < opened->index.count; i++) {
         uint64_t addr;
-        if (!opened->index.codes[i].debug)
+        if (!jitdump_index_code(&opened->index, i)->debug)
             continue;
-        read_at(opened, opened->index.codes[i].debug + 16, &addr, sizeof(addr));
-        assert_int_equal(addr, opened->index.codes[i].addr);
+        read_at(opened, jitdump_index_code(&opened->index, i)->debug + 16, &addr, sizeof(addr));
+        assert_int_equal(addr, jitdump_index_code(&opened->index, i)->addr);
         count++;
     }
     return count;
@@ -45,7 +45,7 @@ static void llvm_orc_pairs_by_address(void **state)
 
     (void)state;
     open_index(&opened, FIXTURES "/llvm19-orc-dwarf/jit-18964.dump");
-    const struct code *codes = opened.index.codes;
+    const struct code *codes = jitdump_index_code(&opened.index, 0);
     assert_int_equal(opened.index.count, 3);
     expect_name(&opened, &codes[0], "sum");
     expect_name(&opened, &codes[1], "hash");
@@ -86,7 +86,7 @@ static void cpython_fork_is_read_to_its_end(void **state)
     assert_false(opened.index.stats.truncated);
     assert_int_equal(jitdump_header(opened.dump)->elf_machine, 0);
     for (size_t i = 0; i < opened.index.count; i++) {
-        const struct code *code = &opened.index.codes[i];
+        const struct code *code = jitdump_index_code(&opened.index, i);
         uint8_t bytes[sizeof(trampoline)];
         before += code->name < 46859;
         between += code->name > 46859 && code->name < 48662;
@@ -114,11 +114,12 @@ static void qemu_has_a_line_table_before_each_load(void **state)
     assert_int_equal(opened.index.count, 1372);
     assert_int_equal(count_debug(&opened), 1372);
     for (size_t i = 0; i < opened.index.count; i++)
-        assert_int_equal(opened.index.codes[i].debug + 49 + 56, opened.index.codes[i].name);
+        assert_int_equal(jitdump_index_code(&opened.index, i)->debug + 49 + 56,
+                         jitdump_index_code(&opened.index, i)->name);
     assert_int_equal(opened.index.stats.code_bytes, 208322);
     assert_int_equal(opened.index.stats.first_time, 4437281500643);
     assert_int_equal(opened.index.stats.last_time, 4437594734484);
-    expect_name(&opened, &opened.index.codes[1371], "guest-0x437725");
+    expect_name(&opened, jitdump_index_code(&opened.index, 1371), "guest-0x437725");
     assert_int_equal(opened.reports.warnings + opened.reports.notes, 0);
     close_index(&opened);
 }
@@ -135,15 +136,15 @@ static void node_has_few_unwind_tables(void **state)
     assert_int_equal(opened.index.stats.unwinding_infos, 2879);
     assert_int_equal(count_debug(&opened), 697);
     for (size_t i = 0; i < opened.index.count; i++) {
-        const struct code *code = &opened.index.codes[i];
+        const struct code *code = jitdump_index_code(&opened.index, i);
         assert_int_equal(code->unwind_size, code->unwind ? 72 : 0);
         if (code->unwind) /* 128 bytes, directly before its LOAD */
             assert_int_equal(code->unwind + 128 + 56, code->name);
         unwind += code->unwind != 0;
     }
     assert_int_equal(unwind, 486);
-    expect_name(&opened, &opened.index.codes[2], "Builtin:RecordWriteSaveFP");
-    assert_int_equal(opened.index.codes[2].size, 2720);
+    expect_name(&opened, jitdump_index_code(&opened.index, 2), "Builtin:RecordWriteSaveFP");
+    assert_int_equal(jitdump_index_code(&opened.index, 2)->size, 2720);
     assert_int_equal(opened.reports.warnings + opened.reports.notes, 0);
     close_index(&opened);
 }

@@ -55,7 +55,7 @@ static void write_image(struct example *example, const struct image_target *targ
     struct code **codes = calloc(count, sizeof(struct code *));
     assert_non_null(codes);
     for (size_t i = 0; i < count; i++)
-        codes[i] = &opened->index.codes[i];
+        codes[i] = jitdump_index_code(&opened->index, i);
     qsort(codes, count, sizeof(struct code *), compare_codes);
     const struct place_extent extent = {.addr = codes[0]->addr,
                                         .size = codes[count - 1]->addr + codes[count - 1]->size -

@@ -27,7 +27,7 @@ static void load(struct example *example, const char *name)
 
 static const char *read_lines(struct example *example, uint64_t bias)
 {
-    return lines_of(&example->opened, &example->opened.index.codes[0], bias);
+    return lines_of(&example->opened, jitdump_index_code(&example->opened.index, 0), bias);
 }
 
 static void end(struct example *example)
@@ -258,8 +258,9 @@ static void test_moved_code(void **state)
         put_move(&example.builder, 2, 100, 0, ADDR + 0x5000, 0x100);
         open_index(&example.opened, write_dump(&example.builder));
         assert_int_equal(example.opened.index.count, 2);
-        assert_string_equal(lines_of(&example.opened, &example.opened.index.codes[1], 0),
-                            "0 a:1:0\n32 a:2:0\n");
+        assert_string_equal(
+            lines_of(&example.opened, jitdump_index_code(&example.opened.index, 1), 0),
+            "0 a:1:0\n32 a:2:0\n");
         end(&example);
     }
 }
@@ -298,11 +299,12 @@ static void test_two_versions_at_one_address(void **state)
     put_load(&example.builder, &(struct load){.time = 2, .addr = ADDR, .name = "f", .size = 0x100});
     put_load(&example.builder, &(struct load){.time = 3, .addr = ADDR, .name = "f", .size = 0x100});
     open_index(&example.opened, write_dump(&example.builder));
-    assert_string_equal(lines_of(&example.opened, &example.opened.index.codes[0], 0),
+    assert_string_equal(lines_of(&example.opened, jitdump_index_code(&example.opened.index, 0), 0),
                         "0 old:1:0\n");
-    assert_string_equal(lines_of(&example.opened, &example.opened.index.codes[1], 0),
+    assert_string_equal(lines_of(&example.opened, jitdump_index_code(&example.opened.index, 1), 0),
                         "0 new:1:0\n");
-    assert_string_equal(lines_of(&example.opened, &example.opened.index.codes[2], 0), "");
+    assert_string_equal(lines_of(&example.opened, jitdump_index_code(&example.opened.index, 2), 0),
+                        "");
     end(&example);
 }
 
@@ -326,7 +328,7 @@ static void test_noise(void **state)
         }
         load(&example, "JS:*f " SCRIPT ":2:13");
         read_lines(&example, round % 2 ? 0x40 : UINT64_MAX);
-        struct code *code = &example.opened.index.codes[0];
+        struct code *code = jitdump_index_code(&example.opened.index, 0);
         code->debug = round % 3 ? random % (size + 64) : UINT64_MAX - round;
         read_lines(&example, 0);
         end(&example);

@@ -158,7 +158,7 @@ static void test_lines_of_a_known_source(void **state)
     open_recording(&opened, "node-app/jit-12614.dump");
     assert_int_equal(jitdump_lines_new(&lines), 0);
     for (size_t i = 0; i < opened.index.count; i++) {
-        const struct code *code = &opened.index.codes[i];
+        const struct code *code = jitdump_index_code(&opened.index, i);
         char name[64] = "";
         const size_t size = code->name_size < 63 ? code->name_size : 63;
         assert_int_equal(pread(jitdump_fd(opened.dump), name, size, (off_t)code->name), size);

@@ -11,7 +11,7 @@
 
 #define COUNT 5000
 
-/* Pieces of random keys: `bits` of them, so that few bits make many equal ones. `index` is the
+/* Pieces of random keys: `bits` of them, so that few bits make many equal ones. `name` is the
  * order that they are in at first. */
 static void make(struct code *codes, struct code **list, size_t count, unsigned bits)
 {
@@ -23,7 +23,7 @@ static void make(struct code *codes, struct code **list, size_t count, unsigned 
         random ^= random << 17;
         const uint64_t key = random >> (64 - bits);
         codes[i] =
-            (struct code){.time = key, .addr = key, .layer = (uint32_t)(key >> 32), .index = i};
+            (struct code){.time = key, .addr = key, .layer = (uint32_t)(key >> 32), .name = i};
         list[i] = &codes[i];
     }
 }
@@ -38,11 +38,11 @@ static void check(struct code *const *list, size_t count, enum order by)
     uint64_t sum = 0;
 
     for (size_t i = 0; i < count; i++)
-        sum += list[i]->index;
+        sum += list[i]->name;
     assert_int_equal(sum, count * (count - 1) / 2);
     for (size_t i = 1; i < count; i++) {
         const uint64_t before = key_of(list[i - 1], by), here = key_of(list[i], by);
-        assert_true(before < here || (before == here && list[i - 1]->index < list[i]->index));
+        assert_true(before < here || (before == here && list[i - 1]->name < list[i]->name));
     }
 }
 

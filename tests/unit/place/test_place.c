@@ -23,7 +23,7 @@ static enum place_found found_at(const struct place *place, uint32_t pid, uint64
 static bool same_index(void *context, const struct code *a, const struct code *b)
 {
     (void)context;
-    return a->index == b->index;
+    return a->name == b->name;
 }
 
 static struct place *new_place(void)
@@ -37,7 +37,7 @@ static struct place *new_place(void)
 
 static struct code piece(uint64_t time, uint64_t addr, uint64_t size)
 {
-    return (struct code){.time = time, .addr = addr, .size = size, .index = time, .pid = 7};
+    return (struct code){.time = time, .addr = addr, .size = size, .name = time, .pid = 7};
 }
 
 static void run(struct place *place, struct code *codes, size_t count)
@@ -115,7 +115,7 @@ static void the_same_code_again_is_one_piece(void **state)
     size_t files, rows;
 
     (void)state;
-    codes[1].index = codes[0].index;
+    codes[1].name = codes[0].name;
     run(place, codes, 3);
     place_files(place, &files);
     assert_int_equal(files, 2);

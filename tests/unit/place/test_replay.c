@@ -59,7 +59,7 @@ static enum place_found found_at(const struct place *place, uint32_t pid, uint64
 static bool same_name(void *context, const struct code *a, const struct code *b)
 {
     (void)context;
-    return a->index == b->index;
+    return a->name == b->name;
 }
 
 static uint64_t slot_address(const struct world *world, unsigned slot)
@@ -100,7 +100,7 @@ static void make_world(struct world *world, unsigned seed)
             *item->code = (struct code){.time = item->time,
                                         .addr = slot_address(world, item->slot),
                                         .size = item->slots * world->slot_size,
-                                        .index = (uint64_t)rand() % 3, /* stands for the name */
+                                        .name = (uint64_t)rand() % 3, /* as good as a name */
                                         .pid = item->pid};
         }
     }
@@ -206,7 +206,7 @@ static void check_slot(const struct place *place, const struct world *world, uin
     if (expected->kind == OURS) {
         assert_int_equal(seen->kind, OURS);
         assert_non_null(code);
-        assert_int_equal(code->index, expected->code->index);
+        assert_int_equal(code->name, expected->code->name);
         assert_int_equal(code->addr, expected->code->addr);
         assert_int_equal(code->size, expected->code->size);
     }

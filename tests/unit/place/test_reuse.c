@@ -13,24 +13,24 @@
 #define SINCE 100
 #define MAX   40
 
-static bool same_index(void *context, const struct code *a, const struct code *b)
+static bool same_name(void *context, const struct code *a, const struct code *b)
 {
     (void)context;
-    return a->size == b->size && a->index == b->index;
+    return a->size == b->size && a->name == b->name;
 }
 
 static struct place *new_place(void)
 {
-    const struct place_options options = {.same_code = same_index};
+    const struct place_options options = {.same_code = same_name};
     struct place *place;
 
     assert_int_equal(place_new(&options, &place), 0);
     return place;
 }
 
-static struct code piece(uint32_t pid, uint64_t addr, uint64_t size, uint64_t index)
+static struct code piece(uint32_t pid, uint64_t addr, uint64_t size, uint64_t name)
 {
-    return (struct code){.pid = pid, .addr = addr, .size = size, .index = index};
+    return (struct code){.pid = pid, .addr = addr, .size = size, .name = name};
 }
 
 /* Marks `count` pieces that are there from SINCE on. */
@@ -156,12 +156,12 @@ static bool expected(const struct code *codes, size_t count, size_t which, const
 
     for (size_t i = 0; i < count; i++)
         if (i != which && overlaps(code, codes[i].addr, codes[i].addr + codes[i].size) &&
-            !(code->addr == codes[i].addr && same_index(NULL, code, &codes[i])))
+            !(code->addr == codes[i].addr && same_name(NULL, code, &codes[i])))
             return true;
     /* A file that hides a piece hides it from all that had that piece. */
     for (size_t i = 0; i < file_count; i++)
         for (size_t n = 0; n < count; n++)
-            if (codes[n].addr == code->addr && same_index(NULL, code, &codes[n]) &&
+            if (codes[n].addr == code->addr && same_name(NULL, code, &codes[n]) &&
                 codes[n].pid == code->pid && files[i].pid == code->pid && files[i].time > SINCE &&
                 overlaps(code, files[i].start, files[i].end))
                 return true;
