@@ -32,7 +32,7 @@ static int parse_header(struct jitdump *dump, const struct diag *diag)
         wrong = "this is not a jitdump: it does not begin with its magic number";
     else if (got < HEADER_SIZE)
         wrong = "the dump is cut within its header";
-    else if (dump->size >> CODE_OFFSET_BITS)
+    else if (dump->file.size >> CODE_OFFSET_BITS)
         wrong = "the file is larger than a dump can be";
     if (wrong) {
         diag_report(diag, DIAG_WARNING, dump->path, 0, "%s", wrong);
