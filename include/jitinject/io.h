@@ -13,7 +13,7 @@
  */
 ssize_t io_pread(int fd, void *buffer, size_t size, uint64_t offset);
 
-/* Writes all of it. 0 or a negative errno. */
+/* Writes all of it; waits where a pipe is full. 0 or a negative errno. */
 int io_pwrite(int fd, const void *buffer, size_t size, uint64_t offset);
 int io_write(int fd, const void *buffer, size_t size);
 

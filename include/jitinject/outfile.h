@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A file that exists whole or not at all: written without a name (or under a temporary one where
- * the file system knows no unnamed files) and given its name at the end.
+ * the file system knows no unnamed files) and given its name at the end. Or a stream, of which
+ * others may have read the beginning when the end fails.
  */
 #ifndef JITINJECT_OUTFILE_H
 #define JITINJECT_OUTFILE_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 struct outfile;
@@ -16,8 +18,16 @@ struct outfile;
  */
 int outfile_new(const char *path, mode_t mode, struct outfile **out);
 
+/*
+ * Standard output for "-", or the fifo called `path`, once somebody reads from it. Nothing but
+ * io_write() is possible. 0 or a negative errno; *out is NULL on an error.
+ */
+int outfile_new_stream(const char *path, struct outfile **out);
+bool outfile_is_stream(const struct outfile *file);
+
 /* Open for reading and writing; owned by the outfile. */
 int outfile_fd(const struct outfile *file);
+/* What it is called in messages. */
 const char *outfile_path(const struct outfile *file);
 
 /*
@@ -26,7 +36,10 @@ const char *outfile_path(const struct outfile *file);
  */
 int outfile_commit(struct outfile *file);
 
-/* Takes the name away again that outfile_commit gave; for undoing a set of files. */
+/*
+ * Takes the name away again that outfile_commit gave, for undoing a set of files; not where another
+ * file had the name before, which is lost.
+ */
 void outfile_revoke(struct outfile *file);
 
 /* Frees; what was not committed is gone. NULL is fine. */

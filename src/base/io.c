@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -41,11 +42,15 @@ int io_pwrite(int fd, const void *buffer, size_t size, uint64_t offset)
 
 int io_write(int fd, const void *buffer, size_t size)
 {
+    struct pollfd wanted = {.fd = fd, .events = POLLOUT};
     size_t done = 0;
 
     while (done < size) {
         ssize_t put = write(fd, (const char *)buffer + done, size - done);
         if (put < 0 && errno == EINTR)
+            continue;
+        /* A pipe may have been made not to wait by another program that has it too. */
+        if (put < 0 && errno == EAGAIN && (poll(&wanted, 1, -1) >= 0 || errno == EINTR))
             continue;
         if (put <= 0)
             return put < 0 ? -errno : -EIO;

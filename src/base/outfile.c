@@ -16,6 +16,8 @@ struct outfile {
     char *path;      /* the name it is to have */
     char *directory; /* of path */
     char *temporary; /* a name beside it, once it has one */
+    bool stream;
+    bool replaced; /* another file had the name */
     bool committed;
 };
 
@@ -88,6 +90,38 @@ fail:
     return err;
 }
 
+int outfile_new_stream(const char *path, struct outfile **out)
+{
+    const bool standard = strcmp(path, "-") == 0;
+    struct outfile *file = calloc(1, sizeof(*file));
+    int err = -ENOMEM;
+
+    *out = NULL;
+    if (!file)
+        return err;
+    file->fd = -1;
+    file->stream = true;
+    file->path = strdup(standard ? "standard output" : path);
+    if (!file->path)
+        goto fail;
+    file->fd =
+        standard ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0) : open(path, O_WRONLY | O_CLOEXEC);
+    if (file->fd < 0) {
+        err = -errno;
+        goto fail;
+    }
+    *out = file;
+    return 0;
+fail:
+    outfile_free(file);
+    return err;
+}
+
+bool outfile_is_stream(const struct outfile *file)
+{
+    return file->stream;
+}
+
 int outfile_fd(const struct outfile *file)
 {
     return file->fd;
@@ -119,33 +153,48 @@ static int give_temporary_name(struct outfile *file)
     return -EEXIST;
 }
 
-int outfile_commit(struct outfile *file)
+static int give_name(struct outfile *file)
 {
     int err = file->temporary ? 0 : give_temporary_name(file);
 
     if (err)
         return err;
+    file->replaced = faccessat(AT_FDCWD, file->path, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
     if (rename(file->temporary, file->path) < 0)
         return -errno;
     free(file->temporary);
     file->temporary = NULL;
     file->committed = true;
+    return 0;
+}
+
+static void take_name_away(struct outfile *file)
+{
+    unlink(file->path);
+    file->committed = false;
+}
+
+int outfile_commit(struct outfile *file)
+{
+    int err = file->stream ? 0 : give_name(file);
+
+    if (err)
+        return err;
     /* A network file system may say only now that the disk is full. */
     int fd = file->fd;
     file->fd = -1;
     if (close(fd) < 0 && errno != EINTR) {
         err = -errno;
-        outfile_revoke(file);
+        if (file->committed)
+            take_name_away(file);
     }
     return err;
 }
 
 void outfile_revoke(struct outfile *file)
 {
-    if (file && file->committed) {
-        unlink(file->path);
-        file->committed = false;
-    }
+    if (file && file->committed && !file->replaced)
+        take_name_away(file);
 }
 
 void outfile_free(struct outfile *file)

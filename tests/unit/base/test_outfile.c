@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -125,6 +126,87 @@ static void revoking_takes_the_name_away(void **state)
     assert_int_equal(count_files(scratch), 0);
 }
 
+/* Who needed the older file is not helped by having none. */
+static void revoking_leaves_what_took_a_place(void **state)
+{
+    const struct scratch *scratch = *state;
+    struct outfile *file;
+
+    assert_int_equal(outfile_new(scratch->path, 0644, &file), 0);
+    assert_int_equal(outfile_commit(file), 0);
+    outfile_free(file);
+    assert_int_equal(outfile_new(scratch->path, 0644, &file), 0);
+    assert_int_equal(io_write(outfile_fd(file), "new", 3), 0);
+    assert_int_equal(outfile_commit(file), 0);
+    outfile_revoke(file);
+    outfile_free(file);
+    check_content(scratch, "new");
+}
+
+/* Two ends that nobody has to wait for. */
+static void a_fifo_is_a_stream(void **state)
+{
+    const struct scratch *scratch = *state;
+    struct outfile *file;
+    char content[16] = "";
+
+    assert_int_equal(mkfifo(scratch->path, 0600), 0);
+    int reader = open(scratch->path, O_RDONLY | O_NONBLOCK);
+    assert_true(reader >= 0);
+    assert_int_equal(outfile_new_stream(scratch->path, &file), 0);
+    assert_true(outfile_is_stream(file));
+    assert_int_equal(io_write(outfile_fd(file), "bytes", 5), 0);
+    assert_int_equal(outfile_commit(file), 0);
+    outfile_revoke(file);
+    outfile_free(file);
+    assert_int_equal(read(reader, content, sizeof(content)), 5);
+    assert_string_equal(content, "bytes");
+    assert_int_equal(read(reader, content, sizeof(content)), 0);
+    close(reader);
+    assert_int_equal(count_files(scratch), 1);
+}
+
+static void standard_output_is_a_stream(void **state)
+{
+    struct outfile *file;
+    int ends[2], before = dup(STDOUT_FILENO);
+    char content[16] = "";
+
+    (void)state;
+    assert_int_equal(pipe2(ends, O_NONBLOCK), 0); /* as another program may have left it */
+    assert_true(dup2(ends[1], STDOUT_FILENO) >= 0);
+    close(ends[1]);
+    assert_int_equal(outfile_new_stream("-", &file), 0);
+    assert_true(dup2(before, STDOUT_FILENO) >= 0);
+    close(before);
+    assert_string_equal(outfile_path(file), "standard output");
+
+    /* More than a pipe holds, taken out by another process: waits where it is full. */
+    const size_t size = 1 << 20;
+    char *bytes = calloc(1, size);
+    assert_non_null(bytes);
+    pid_t reader = fork();
+    if (reader == 0) {
+        size_t sum = 0;
+        for (ssize_t got = -1; got != 0; usleep(100)) {
+            got = read(ends[0], bytes, 65536);
+            sum += got > 0 ? (size_t)got : 0;
+            if (sum == size)
+                _exit(0);
+        }
+        _exit(1);
+    }
+    assert_int_equal(io_write(outfile_fd(file), bytes, size), 0);
+    assert_int_equal(outfile_commit(file), 0);
+    int status = 1;
+    assert_int_equal(waitpid(reader, &status, 0), reader);
+    assert_int_equal(status, 0);
+    outfile_free(file);
+    assert_int_equal(read(ends[0], content, sizeof(content)), 0);
+    close(ends[0]);
+    free(bytes);
+}
+
 static void the_umask_counts(void **state)
 {
     const struct scratch *scratch = *state;
@@ -161,6 +243,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_is_not_committed_leaves_nothing, make_scratch,
                                         remove_scratch),
         cmocka_unit_test_setup_teardown(revoking_takes_the_name_away, make_scratch, remove_scratch),
+        cmocka_unit_test_setup_teardown(revoking_leaves_what_took_a_place, make_scratch,
+                                        remove_scratch),
+        cmocka_unit_test_setup_teardown(a_fifo_is_a_stream, make_scratch, remove_scratch),
+        cmocka_unit_test(standard_output_is_a_stream),
         cmocka_unit_test_setup_teardown(the_umask_counts, make_scratch, remove_scratch),
         cmocka_unit_test_setup_teardown(a_missing_directory_is_an_error, make_scratch,
                                         remove_scratch),
