@@ -17,9 +17,9 @@ struct inject_dump {
 };
 
 struct inject_options {
-    const char *input;
-    const char *output;
-    const char *so_dir;     /* NULL: the output's directory */
+    const char *input;      /* "-": standard input */
+    const char *output;     /* "-": standard output; it and a fifo get the pipe form */
+    const char *so_dir;     /* NULL: the output's directory, of a stream the current one */
     const char **dump_dirs; /* where dumps are looked for, too */
     size_t dump_dir_count;
     struct inject_dump *dumps; /* these are not looked for */
@@ -83,7 +83,7 @@ struct inject_summary {
 
 /*
  * Does it. Oddities go to `diag` while it runs. 0, or a negative errno after an error was reported;
- * then nothing was written.
+ * then nothing was written, but for what a stream took before.
  */
 int inject_run(const struct inject_options *options, const struct diag *diag,
                struct inject_summary *summary);

@@ -4,10 +4,10 @@
  * events slipped in. Format: tools/perf/Documentation/perf.data-file-format.txt and perf_event.h of
  * Linux.
  *
- * Input forms: a regular file in file form ("PERFILE2", header of 104 bytes) or in pipe form
- * (header of 16 bytes), with or without COMPRESSED / COMPRESSED2 records. The output has the form
- * of the input, uncompressed. Memory is bounded by the read buffer and the header, not by the
- * number of records.
+ * Input forms: file form ("PERFILE2", header of 104 bytes) or pipe form (header of 16 bytes), from
+ * a file or through a pipe, with or without COMPRESSED / COMPRESSED2 records. The output is
+ * uncompressed, in the form of the input or in pipe form. Memory is bounded by the read buffer and
+ * the header, not by the number of records.
  */
 #ifndef JITINJECT_PERFDATA_H
 #define JITINJECT_PERFDATA_H
@@ -41,6 +41,7 @@ enum perfdata_type {
 };
 
 enum perfdata_feature {
+    PERFDATA_FEATURE_TRACING_DATA = 1,
     PERFDATA_FEATURE_BUILD_ID = 2,
     PERFDATA_FEATURE_HOSTNAME = 3,
     PERFDATA_FEATURE_ARCH = 6,
@@ -69,13 +70,17 @@ struct perfdata_options {
 };
 
 /*
- * Opens and checks the header, attrs and feature table. Errors are reported to `diag` with the
- * place and what to do: -EBADMSG not perf.data or damaged, -EPERM owner, -ENOTSUP a form that is
- * not read (directory), or that of open(2). `diag` is kept and must outlive the perfdata.
+ * Opens and checks the header, attrs and feature table. "-" is standard input. What is not a
+ * regular file (pipe, fifo, device) is read to its end first, into memory up to 32 MiB and an
+ * unnamed file in $TMPDIR past that. Errors are reported to `diag` with the place and what to do:
+ * -EBADMSG not perf.data or damaged, -EPERM owner, -ENOTSUP a form that is not read (directory), or
+ * those of the disk. `diag` is kept and must outlive the perfdata.
  */
 int perfdata_open(const char *path, const struct perfdata_options *options, const struct diag *diag,
                   struct perfdata **out);
 void perfdata_free(struct perfdata *data);
+/* What the input is called in messages. */
+const char *perfdata_path(const struct perfdata *data);
 void perfdata_identity(const struct perfdata *data, dev_t *device, ino_t *inode);
 
 /* In pipe form the attrs come as records: complete only after a first full pass with perfdata_next.
@@ -167,12 +172,19 @@ bool perfdata_exec(const struct perfdata *data, const struct perfdata_record *re
 
 struct perfdata_writer;
 
+enum perfdata_form {
+    PERFDATA_FORM_OF_INPUT,
+    PERFDATA_FORM_PIPE, /* nothing is written twice: `fd` may be a pipe */
+};
+
 /*
- * Starts writing to `fd` (a regular file, written from offset 0 on) what is read from `data`, whose
- * attrs must be complete (one full pass made). The caller rewinds `data` and feeds each record, in
- * order, to perfdata_keep, or does not.
+ * Starts writing to `fd` (a regular file, written from offset 0 on, or a pipe) what is read from
+ * `data`, whose attrs must be complete (one full pass made). The caller rewinds `data` and feeds
+ * each record, in order, to perfdata_keep, or does not. -E2BIG, reported: the input has an event
+ * with too many ids for the pipe form.
  */
-int perfdata_writer_new(struct perfdata *data, int fd, struct perfdata_writer **out);
+int perfdata_writer_new(struct perfdata *data, enum perfdata_form form, int fd,
+                        struct perfdata_writer **out);
 void perfdata_writer_free(struct perfdata_writer *writer);
 
 /* Copies the record byte for byte, with its payload. `record` is the one that perfdata_next
@@ -186,14 +198,15 @@ int perfdata_keep(struct perfdata_writer *writer, const struct perfdata_record *
 int perfdata_write_mapping(struct perfdata_writer *writer, const struct perfdata_mapping *mapping,
                            uint64_t time);
 
-/* Adds a row to the build-id feature (file form; in pipe form a BUILD_ID record is written at
- * once). */
+/* Adds a row to the build-id feature, or writes a BUILD_ID record at once where
+ * perfdata_writer_is_pipe(): it has to come before the mappings of that file. */
 int perfdata_write_build_id(struct perfdata_writer *writer, const uint8_t id[20],
                             const char *filename);
 
 /* Writes the features (table, payloads, the AUXTRACE index moved) and the header. 0 or a negative
  * errno. */
 int perfdata_writer_finish(struct perfdata_writer *writer);
+bool perfdata_writer_is_pipe(const struct perfdata_writer *writer);
 /* Bytes written so far. */
 uint64_t perfdata_writer_size(const struct perfdata_writer *writer);
 

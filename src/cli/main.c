@@ -3,6 +3,7 @@
 #include "report.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,10 +35,12 @@ static int inject(struct options *options)
 {
     const struct diag diag = {.report = report_oddity, .context = options};
     struct inject_summary summary = {0};
-    const int err = inject_run(&options->inject, &diag, &summary);
 
+    /* Where the reader of the output ends early there is something to be undone. */
+    signal(SIGPIPE, SIG_IGN);
+    const int err = inject_run(&options->inject, &diag, &summary);
     if (!err)
-        report_summary(options, &summary);
+        report_summary(options, &summary, options_to_stdout(options) ? stderr : stdout);
     inject_summary_clear(&summary);
     return err ? EXIT_FAILURE : flush_output();
 }

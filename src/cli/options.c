@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Options of perf inject that this tool does not have, and what they are for. */
 struct foreign_option {
@@ -41,16 +42,18 @@ static const struct foreign_option foreign_options[] = {
 
 void options_help(void)
 {
-    fputs("Usage: jitinject -i FILE -o FILE [OPTION...]\n"
+    fputs("Usage: jitinject [-i FILE] [-o FILE] [OPTION...]\n"
           "\n"
           "Merges the jitdump files of a recording (`perf record -k mono`) into it, so that perf "
           "and\n"
           "other readers show code made by JIT compilers by name. Does the work of\n"
           "`perf inject --jit` with one shared object a process instead of one a function.\n"
           "\n"
-          "  -i, --input FILE    the recording, as perf record wrote it\n"
-          "  -o, --output FILE   the recording to write\n"
-          "      --so-dir DIR    where the shared objects go (default: the output's directory)\n"
+          "  -i, --input FILE    the recording, as perf record wrote it (default: -, the\n"
+          "                      standard input)\n"
+          "  -o, --output FILE   the recording to write (default: -, the standard output)\n"
+          "      --so-dir DIR    where the shared objects go (default: the output's directory,\n"
+          "                      of a stream the current one)\n"
           "      --dump PID=FILE the dump of process PID, whatever the recording names; may be\n"
           "                      given again\n"
           "      --dump-dir DIR  look for dumps in DIR, too, by path as in a container's root and\n"
@@ -104,17 +107,33 @@ static enum options_action refuse(const char *argument)
     return misuse();
 }
 
-static enum options_action check(const struct options *options, const char *positional)
+static bool is_stream(const char *path)
 {
-    const char *missing = !options->inject.input ? "-i FILE" : "-o FILE";
+    return strcmp(path, "-") == 0;
+}
 
+bool options_to_stdout(const struct options *options)
+{
+    return is_stream(options->inject.output);
+}
+
+/* As in perf inject, what is not given is a standard stream; a terminal is never meant. */
+static enum options_action check(struct options *options, const char *positional)
+{
+    struct inject_options *inject = &options->inject;
+
+    if (!inject->input)
+        inject->input = "-";
+    /* The file of that name may be replaced, and /dev with it. */
+    if (!inject->output || strcmp(inject->output, "/dev/stdout") == 0)
+        inject->output = "-";
     if (positional)
         fprintf(stderr, "jitinject: unexpected argument %s: files are given by -i and -o\n",
                 positional);
-    else if (!options->inject.input || !options->inject.output)
-        fprintf(stderr, "jitinject: %s is missing\n", missing);
-    else if (strcmp(options->inject.input, "-") == 0 || strcmp(options->inject.output, "-") == 0)
-        fputs("jitinject: pipes are not read or written: give the names of files\n", stderr);
+    else if (is_stream(inject->input) && isatty(STDIN_FILENO))
+        fputs("jitinject: standard input is a terminal: give -i FILE\n", stderr);
+    else if (is_stream(inject->output) && isatty(STDOUT_FILENO))
+        fputs("jitinject: standard output is a terminal: give -o FILE\n", stderr);
     else
         return OPTIONS_INJECT;
     return misuse();

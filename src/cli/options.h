@@ -18,6 +18,8 @@ struct options {
     size_t dump_dir_capacity, dump_capacity;
 };
 
+/* Whether the recording goes to standard output, and nothing else may. */
+bool options_to_stdout(const struct options *options);
 /* `argv` has to live as long as the options. */
 enum options_action options_parse(int argc, char **argv, struct options *options);
 void options_clear(struct options *options);

@@ -2,7 +2,6 @@
 #include "report.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 
 void report_oddity(void *context, const struct diag_report *report)
 {
@@ -21,34 +20,36 @@ void report_oddity(void *context, const struct diag_report *report)
 }
 
 static void report_process(const struct options *options, const struct inject_summary *summary,
-                           const struct inject_process *process)
+                           const struct inject_process *process, FILE *stream)
 {
-    printf("process %" PRIu32 ": ", process->pid);
+    fprintf(stream, "process %" PRIu32 ": ", process->pid);
     if (process->functions > 0)
-        printf("%" PRIu64 " functions, %" PRIu64 " bytes, %zu .so, %" PRIu64 " mappings; ",
-               process->functions, process->code_bytes, process->file_count, process->mappings);
+        fprintf(stream, "%" PRIu64 " functions, %" PRIu64 " bytes, %zu .so, %" PRIu64 " mappings; ",
+                process->functions, process->code_bytes, process->file_count, process->mappings);
     else
-        printf("runs inherited code; ");
-    printf("%" PRIu64 " samples in JIT code, %" PRIu64 " named\n", process->jit_samples,
-           process->named_samples);
+        fprintf(stream, "runs inherited code; ");
+    fprintf(stream, "%" PRIu64 " samples in JIT code, %" PRIu64 " named\n", process->jit_samples,
+            process->named_samples);
     if (process->beyond_layers > 0)
-        printf("  %" PRIu64 " functions are at addresses used so often that stacks through them "
-               "unwind by frame pointers only\n",
-               process->beyond_layers);
+        fprintf(stream,
+                "  %" PRIu64 " functions are at addresses used so often that stacks through them "
+                "unwind by frame pointers only\n",
+                process->beyond_layers);
     if (options->verbose == 0)
         return;
     if (process->repeated > 0 || process->dropped > 0)
-        printf("  %" PRIu64 " loads of code that was there already, %" PRIu64
-               " anonymous mappings left out\n",
-               process->repeated, process->dropped);
+        fprintf(stream,
+                "  %" PRIu64 " loads of code that was there already, %" PRIu64
+                " anonymous mappings left out\n",
+                process->repeated, process->dropped);
     for (size_t i = 0; i < process->file_count; i++) {
         const struct inject_file *file = &summary->files[process->first_file + i];
-        printf("  %s: %" PRIu64 " symbols, %" PRIu64 " bytes\n", file->path, file->symbols,
-               file->bytes);
+        fprintf(stream, "  %s: %" PRIu64 " symbols, %" PRIu64 " bytes\n", file->path, file->symbols,
+                file->bytes);
     }
 }
 
-static void report_times(const struct inject_summary *summary)
+static void report_times(const struct inject_summary *summary, FILE *stream)
 {
     static const char *const names[] = {
         [INJECT_SCAN] = "scan", [INJECT_INDEX] = "index",     [INJECT_PLACE] = "place",
@@ -56,16 +57,17 @@ static void report_times(const struct inject_summary *summary)
     };
 
     for (size_t i = 0; i < INJECT_STEPS; i++)
-        printf("%s: %.1f ms, %.1f ms on a processor\n", names[i],
-               (double)summary->times[i].wall / 1e6, (double)summary->times[i].cpu / 1e6);
+        fprintf(stream, "%s: %.1f ms, %.1f ms on a processor\n", names[i],
+                (double)summary->times[i].wall / 1e6, (double)summary->times[i].cpu / 1e6);
 }
 
-void report_summary(const struct options *options, const struct inject_summary *summary)
+void report_summary(const struct options *options, const struct inject_summary *summary,
+                    FILE *stream)
 {
     if (options->quiet)
         return;
     for (size_t i = 0; i < summary->process_count; i++)
-        report_process(options, summary, &summary->processes[i]);
+        report_process(options, summary, &summary->processes[i], stream);
     if (options->verbose > 1)
-        report_times(summary);
+        report_times(summary, stream);
 }

@@ -5,9 +5,11 @@
 
 #include "options.h"
 
+#include <stdio.h>
+
 /* diag.report; `context` is a struct options. To stderr. */
 void report_oddity(void *context, const struct diag_report *report);
-/* To stdout. */
-void report_summary(const struct options *options, const struct inject_summary *summary);
+void report_summary(const struct options *options, const struct inject_summary *summary,
+                    FILE *stream);
 
 #endif /* CLI_REPORT_H */

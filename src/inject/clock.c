@@ -34,7 +34,7 @@ int clock_align(const struct recording *recording, struct dump *dump)
     if (!jitdump_header(dump->file)->arch_timestamps) {
         if (monotonic)
             return 0;
-        diag_report(recording->diag, DIAG_ERROR, recording->options->input, DIAG_NO_OFFSET,
+        diag_report(recording->diag, DIAG_ERROR, perfdata_path(recording->data), DIAG_NO_OFFSET,
                     "recorded without the clock of its JIT dumps, so that no code can be placed in "
                     "time: record again with `perf record -k mono`");
         return -ENOTSUP;

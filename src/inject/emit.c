@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* The target of an image: its dump's word, or the recording's where the dump has none. */
 static struct image_target find_target(const struct recording *recording,
@@ -28,11 +29,12 @@ static int find_directory(const struct recording *recording, char directory[PATH
     char parent[PATH_MAX];
 
     if (!wanted) {
-        const char *slash = strrchr(recording->options->output, '/');
-        const int size = slash ? (int)(slash + 1 - recording->options->output) : 0;
+        const char *output = recording->options->output;
+        const char *slash = outfile_is_stream(recording->output) ? NULL : strrchr(output, '/');
+        const int size = slash ? (int)(slash + 1 - output) : 0;
         if (size >= PATH_MAX)
             return -ENAMETOOLONG;
-        snprintf(parent, sizeof(parent), "%.*s", size, recording->options->output);
+        snprintf(parent, sizeof(parent), "%.*s", size, output);
         wanted = size ? parent : ".";
     }
     if (!realpath(wanted, directory)) {
@@ -59,6 +61,17 @@ static int image_path(const char *directory, const struct place_file *file, char
     return size < PATH_MAX ? 0 : -ENAMETOOLONG;
 }
 
+static bool is_standard(const char *path)
+{
+    return strcmp(path, "-") == 0;
+}
+
+/* What an output of that name would be written to, if there is something. */
+static bool stat_output(const char *path, struct stat *status)
+{
+    return (is_standard(path) ? fstat(STDOUT_FILENO, status) : stat(path, status)) == 0;
+}
+
 /* Nothing that was read may be written over. */
 static bool is_an_input(const struct recording *recording, const char *path)
 {
@@ -66,7 +79,7 @@ static bool is_an_input(const struct recording *recording, const char *path)
     dev_t device;
     ino_t inode;
 
-    if (stat(path, &status) < 0)
+    if (!stat_output(path, &status))
         return false;
     perfdata_identity(recording->data, &device, &inode);
     if (status.st_dev == device && status.st_ino == inode)
@@ -82,7 +95,8 @@ int emit_spare_inputs(const struct recording *recording, const char *path)
 {
     if (!is_an_input(recording, path))
         return 0;
-    diag_report(recording->diag, DIAG_ERROR, path, DIAG_NO_OFFSET,
+    diag_report(recording->diag, DIAG_ERROR, is_standard(path) ? "standard output" : path,
+                DIAG_NO_OFFSET,
                 "is an input of this run and would be overwritten: choose another output");
     return -EEXIST;
 }
@@ -101,6 +115,24 @@ int emit_start(const struct recording *recording, const char *path, mode_t mode,
         return -EEXIST;
     }
     err = outfile_new(path, mode, out);
+    if (err)
+        diag_report(recording->diag, DIAG_ERROR, path, DIAG_NO_OFFSET, "cannot be written: %s",
+                    strerror(-err));
+    return err;
+}
+
+int emit_start_output(struct recording *recording)
+{
+    const char *path = recording->options->output;
+    struct stat status;
+
+    /* The shell's >(...) is the name of a fifo. */
+    if (!is_standard(path) && !(stat_output(path, &status) && S_ISFIFO(status.st_mode)))
+        return emit_start(recording, path, 0600, &recording->output);
+    int err = emit_spare_inputs(recording, path);
+    if (err)
+        return err;
+    err = outfile_new_stream(path, &recording->output);
     if (err)
         diag_report(recording->diag, DIAG_ERROR, path, DIAG_NO_OFFSET, "cannot be written: %s",
                     strerror(-err));

@@ -67,27 +67,25 @@ static int summarize(struct recording *recording)
     return 0;
 }
 
-/* Gives all files their names, the recording last: it is what makes readers look for the others. */
-static int commit(struct recording *recording)
+/* Gives a file its name. */
+static int commit(const struct recording *recording, struct outfile *file)
 {
-    size_t done = 0;
-    int err = 0;
-    const char *path = NULL;
+    const int err = outfile_commit(file);
 
-    for (; done < recording->image_count && !err; done++) {
-        path = outfile_path(recording->images[done]);
-        err = outfile_commit(recording->images[done]);
-    }
-    if (!err) {
-        path = outfile_path(recording->output);
-        err = outfile_commit(recording->output);
-    }
-    if (err) {
-        diag_report(recording->diag, DIAG_ERROR, path, DIAG_NO_OFFSET, "cannot be written: %s",
-                    strerror(-err));
-        for (size_t i = 0; i < done; i++)
-            outfile_revoke(recording->images[i]);
-    }
+    if (err)
+        diag_report(recording->diag, DIAG_ERROR, outfile_path(file), DIAG_NO_OFFSET,
+                    "cannot be written: %s", strerror(-err));
+    return err;
+}
+
+static int commit_images(struct recording *recording)
+{
+    int err = emit_finish(recording);
+
+    if (!err)
+        replace_warn(recording);
+    for (size_t i = 0; i < recording->image_count && !err; i++)
+        err = commit(recording, recording->images[i]);
     return err;
 }
 
@@ -99,6 +97,27 @@ static int measured(struct recording *recording, enum inject_step step,
     stopwatch_start(&watch);
     const int err = work(recording);
     stopwatch_stop(&watch, &recording->summary->times[step]);
+    return err;
+}
+
+/*
+ * The images have their names before the recording has: it is what makes readers look for them. Of
+ * a stream that is when its first byte is written.
+ */
+static int write_outputs(struct recording *recording)
+{
+    const bool early = outfile_is_stream(recording->output);
+
+    emit_begin(recording);
+    int err = early ? commit_images(recording) : 0;
+    if (!err)
+        err = measured(recording, INJECT_REWRITE, rewrite_records);
+    if (!err && !early)
+        err = commit_images(recording);
+    if (!err)
+        err = commit(recording, recording->output);
+    for (size_t i = 0; i < recording->image_count && err; i++)
+        outfile_revoke(recording->images[i]);
     return err;
 }
 
@@ -118,7 +137,7 @@ static int run(struct recording *recording)
         return err;
     err = place_new(&place_options, &recording->place);
     if (!err)
-        err = emit_start(recording, recording->options->output, 0600, &recording->output);
+        err = emit_start_output(recording);
     if (!err)
         err = measured(recording, INJECT_SCAN, scan_records);
     if (!err)
@@ -126,7 +145,7 @@ static int run(struct recording *recording)
     if (!err)
         err = emit_spare_inputs(recording, recording->options->output);
     if (!err && recording->marker_count == 0 && recording->options->dump_count == 0)
-        diag_report(recording->diag, DIAG_WARNING, recording->options->input, DIAG_NO_OFFSET,
+        diag_report(recording->diag, DIAG_WARNING, perfdata_path(recording->data), DIAG_NO_OFFSET,
                     "no process in it mapped a jit-*.dump, so there is nothing to inject and the "
                     "output is a copy: was the runtime's jitdump option on while perf recorded? "
                     "Where perf came later, say which dump is whose by --dump PID=FILE");
@@ -136,14 +155,8 @@ static int run(struct recording *recording)
         err = summarize(recording);
     if (!err)
         err = emit_open(recording);
-    if (!err) {
-        emit_begin(recording);
-        err = measured(recording, INJECT_REWRITE, rewrite_records);
-    }
-    if (!err) {
-        replace_warn(recording);
-        err = commit(recording);
-    }
+    if (!err)
+        err = write_outputs(recording);
     return err;
 }
 
@@ -165,6 +178,20 @@ static void watch_report(void *context, const struct diag_report *report)
     pthread_mutex_unlock(&watch->lock);
 }
 
+/* What nobody has said more of. */
+static void report_failure(const struct recording *recording, int err)
+{
+    const char *path =
+        recording->output ? outfile_path(recording->output) : recording->options->output;
+
+    if (err == -EPIPE)
+        diag_report(recording->diag, DIAG_ERROR, path, DIAG_NO_OFFSET,
+                    "its reader ended before all was written; the shared objects are gone again");
+    else
+        diag_report(recording->diag, DIAG_ERROR, path, DIAG_NO_OFFSET, "not written: %s",
+                    strerror(-err));
+}
+
 int inject_run(const struct inject_options *options, const struct diag *diag,
                struct inject_summary *summary)
 {
@@ -175,8 +202,7 @@ int inject_run(const struct inject_options *options, const struct diag *diag,
 
     emit_finish(&recording);
     if (err && !watch.reported)
-        diag_report(&watched, DIAG_ERROR, options->output, DIAG_NO_OFFSET, "not written: %s",
-                    strerror(-err));
+        report_failure(&recording, err);
     recording_clear(&recording);
     return err;
 }

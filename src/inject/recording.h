@@ -99,6 +99,8 @@ int dumps_read(struct recording *recording);
 int clock_align(const struct recording *recording, struct dump *dump);
 /* emit.c: an error if `path` is the recording or one of the dumps found so far. */
 int emit_spare_inputs(const struct recording *recording, const char *path);
+/* emit.c: starts the recording to write: a file, or a stream. */
+int emit_start_output(struct recording *recording);
 /* emit.c: starts an output; whatever is wrong with its place is reported. */
 int emit_start(const struct recording *recording, const char *path, mode_t mode,
                struct outfile **out);

@@ -28,7 +28,7 @@ static bool is_another(const char *path, const uint8_t build_id[IMAGE_BUILD_ID_S
 void replace_warn(const struct recording *recording)
 {
     /* Where the recording is written anew, nothing else is known to need the old ones. */
-    if (access(recording->options->output, F_OK) == 0)
+    if (!outfile_is_stream(recording->output) && access(recording->options->output, F_OK) == 0)
         return;
     for (size_t i = 0; i < recording->image_count; i++) {
         const char *path = outfile_path(recording->images[i]);

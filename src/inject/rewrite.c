@@ -31,7 +31,8 @@ struct rewrite {
     bool in_file_order;                  /* perfdata_in_file_order */
     struct place_query samples[SAMPLES]; /* not counted yet */
     size_t sample_count;
-    size_t last_row; /* of the summary, for the samples of one process one after another */
+    bool has_build_ids; /* they have been written */
+    size_t last_row;    /* of the summary, for the samples of one process one after another */
 };
 
 static int compare_numbers(const void *left, const void *right)
@@ -61,10 +62,28 @@ static int collect_dropped(struct recording *recording)
     return 0;
 }
 
+static int write_build_ids(struct rewrite *rewrite)
+{
+    struct recording *recording = rewrite->recording;
+
+    if (rewrite->has_build_ids)
+        return 0;
+    rewrite->has_build_ids = true;
+    int err = emit_finish(recording);
+    for (size_t i = 0; i < recording->image_count && !err; i++)
+        err = perfdata_write_build_id(rewrite->writer, recording->build_ids[i],
+                                      recording->summary->files[i].path);
+    return err;
+}
+
 /* Writes the events up to and including `time`. */
 static int write_events(struct rewrite *rewrite, uint64_t time)
 {
     int err = 0;
+
+    /* In pipe form readers hear of build-ids in the order of all else. */
+    if (rewrite->next_event < rewrite->event_count && perfdata_writer_is_pipe(rewrite->writer))
+        err = write_build_ids(rewrite);
 
     for (; rewrite->next_event < rewrite->event_count && !err; rewrite->next_event++) {
         const struct place_event *event = &rewrite->events[rewrite->next_event];
@@ -192,10 +211,7 @@ static int rewrite_all(struct rewrite *rewrite)
     if (!err)
         err = write_events(rewrite, UINT64_MAX);
     if (!err)
-        err = emit_finish(rewrite->recording);
-    for (size_t i = 0; i < recording->image_count && !err; i++)
-        err = perfdata_write_build_id(rewrite->writer, recording->build_ids[i],
-                                      recording->summary->files[i].path);
+        err = write_build_ids(rewrite);
     if (!err)
         err = perfdata_writer_finish(rewrite->writer);
     return err;
@@ -205,11 +221,14 @@ int rewrite_records(struct recording *recording)
 {
     struct rewrite rewrite = {.recording = recording,
                               .in_file_order = perfdata_in_file_order(recording->data)};
+    const enum perfdata_form form =
+        outfile_is_stream(recording->output) ? PERFDATA_FORM_PIPE : PERFDATA_FORM_OF_INPUT;
     int err = collect_dropped(recording);
 
     rewrite.events = place_events(recording->place, &rewrite.event_count);
     if (!err)
-        err = perfdata_writer_new(recording->data, outfile_fd(recording->output), &rewrite.writer);
+        err = perfdata_writer_new(recording->data, form, outfile_fd(recording->output),
+                                  &rewrite.writer);
     if (!err)
         err = rewrite_all(&rewrite);
     if (!err)

@@ -171,6 +171,22 @@ static int read_file_form(struct perfdata *data)
     return err;
 }
 
+/* The magic is a number: its bytes are in the order of the machine that recorded. */
+static bool is_little(const uint8_t magic[HEADER_MAGIC])
+{
+    return memcmp(magic, "PERFILE2", HEADER_MAGIC) == 0;
+}
+
+static bool is_big(const uint8_t magic[HEADER_MAGIC])
+{
+    return memcmp(magic, "2ELIFREP", HEADER_MAGIC) == 0;
+}
+
+bool header_has_magic(const uint8_t magic[HEADER_MAGIC])
+{
+    return is_little(magic) || is_big(magic);
+}
+
 int header_read(struct perfdata *data)
 {
     ssize_t got = io_pread(data->fd, data->header, HEADER_SIZE_PIPE, 0);
@@ -178,18 +194,15 @@ int header_read(struct perfdata *data)
         return perfdata_fail(data, (int)got, 0, "cannot read it: %s", strerror(-(int)got));
     if (got == 0)
         return perfdata_fail(data, -EBADMSG, 0, "is empty; perf record wrote nothing");
-    if (got >= 8 && memcmp(data->header, "PERFFILE", 8) == 0)
+    if (got >= HEADER_MAGIC && memcmp(data->header, "PERFFILE", HEADER_MAGIC) == 0)
         return perfdata_fail(data, -EBADMSG, 0,
                              "is in the format of perf before Linux 2.6.36, which is not read");
 
-    /* The magic is a number: its bytes are in the order of the machine that recorded. */
-    bool little = got == HEADER_SIZE_PIPE && memcmp(data->header, "PERFILE2", 8) == 0;
-    bool big = got == HEADER_SIZE_PIPE && memcmp(data->header, "2ELIFREP", 8) == 0;
-    if (!little && !big)
+    if (got < HEADER_SIZE_PIPE || !header_has_magic(data->header))
         return perfdata_fail(data, -EBADMSG, 0,
                              "is not a perf.data file; give one that perf record wrote");
-    data->big_endian = big;
-    data->swapped = big != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+    data->big_endian = is_big(data->header);
+    data->swapped = data->big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
     data->header_size = bytes_u64(data->header + 8, data->swapped);
     data->pipe = data->header_size == HEADER_SIZE_PIPE;
     if (!data->pipe)

@@ -11,6 +11,7 @@
 #include "jitinject/perfdata.h"
 
 /* perf.data-file-format.txt, "struct perf_header"; without the feature bits until Linux 2.6.33. */
+#define HEADER_MAGIC      8
 #define HEADER_SIZE       104
 #define HEADER_SIZE_OLD   72
 #define HEADER_SIZE_PIPE  16
@@ -87,6 +88,14 @@ static inline bool section_within(const struct section *section, uint64_t limit)
     return section->offset <= limit && section->size <= limit - section->offset;
 }
 
+static inline void put_record_header(uint8_t *bytes, uint32_t type, uint16_t misc, size_t size,
+                                     bool swapped)
+{
+    bytes_put_u32(bytes, type, swapped);
+    bytes_put_u16(bytes + 4, misc, swapped);
+    bytes_put_u16(bytes + 6, (uint16_t)size, swapped);
+}
+
 static inline struct section section_at(const uint8_t *bytes, bool swapped)
 {
     return (struct section){bytes_u64(bytes, swapped), bytes_u64(bytes + 8, swapped)};
@@ -94,11 +103,21 @@ static inline struct section section_at(const uint8_t *bytes, bool swapped)
 
 /* header.c: reads the header, attrs and features of either form; reports what is wrong. */
 int header_read(struct perfdata *data);
+/* Whether the first bytes are those of a perf.data in either byte order. */
+bool header_has_magic(const uint8_t magic[HEADER_MAGIC]);
+
+/* spool.c: reads data->fd to its end and puts a file with all that came in its place. */
+int spool_input(struct perfdata *data);
 
 /* features.c: the feature table behind the data. */
 int features_read(struct perfdata *data);
 /* Which byte of the header has the bit of a feature; within the byte it is bit % 8. */
 size_t features_byte(const struct perfdata *data, unsigned bit);
+/* Whether it says something of the input that is not so in what is written record by record. */
+static inline bool feature_is_obsolete(uint64_t bit)
+{
+    return bit == PERFDATA_FEATURE_COMPRESSED || bit == PERFDATA_FEATURE_DIR_FORMAT;
+}
 /* The payload of an ARCH feature. False: it holds no string, or memory is out. */
 bool features_take_arch(struct perfdata *data, const uint8_t *payload, size_t size);
 

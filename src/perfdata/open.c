@@ -7,31 +7,44 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The file as a regular one that may be read. */
-static int open_input(struct perfdata *data, const struct perfdata_options *options)
+/* A file of that name, or what the shell gave us. */
+static int open_path(const struct perfdata *data, bool standard)
+{
+    if (standard)
+        return fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
+    /* Without O_NONBLOCK a fifo that nobody writes to would hold us here, before all checks. */
+    return open(data->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+}
+
+/* The input as a regular file. */
+static int open_input(struct perfdata *data, bool standard, bool force)
 {
     struct stat status;
+    int err;
 
-    /* Without O_NONBLOCK a fifo without a writer would hold us here. */
-    data->fd = open(data->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    data->fd = open_path(data, standard);
     if (data->fd < 0 || fstat(data->fd, &status) < 0) {
-        int err = -errno;
+        err = -errno;
         return perfdata_fail(data, err, DIAG_NO_OFFSET, "cannot open it: %s", strerror(-err));
     }
     if (S_ISDIR(status.st_mode))
         return perfdata_fail(data, -ENOTSUP, DIAG_NO_OFFSET,
                              "is a directory, as perf record --threads and --kcore make; record "
                              "without these");
-    if (!S_ISREG(status.st_mode))
-        return perfdata_fail(data, -ENOTSUP, DIAG_NO_OFFSET,
-                             "is not a regular file; write the stream to a file first and give "
-                             "that");
-    if (!(options && options->force) && status.st_uid != 0 && status.st_uid != geteuid())
+    data->file_size = (uint64_t)status.st_size;
+    /* Of a file on standard input somebody else may have read a part. */
+    if (!S_ISREG(status.st_mode) || (standard && lseek(data->fd, 0, SEEK_CUR) != 0)) {
+        err = spool_input(data);
+        if (err)
+            return err;
+        if (fstat(data->fd, &status) < 0)
+            return -errno;
+    } else if (!standard && !force && status.st_uid != 0 && status.st_uid != geteuid()) {
         return perfdata_fail(data, -EPERM, DIAG_NO_OFFSET,
                              "belongs neither to you nor to root; use -f if you trust its owner");
+    }
     data->device = status.st_dev;
     data->inode = status.st_ino;
-    data->file_size = (uint64_t)status.st_size;
     return 0;
 }
 
@@ -39,6 +52,7 @@ int perfdata_open(const char *path, const struct perfdata_options *options, cons
                   struct perfdata **out)
 {
     struct perfdata *data = calloc(1, sizeof(*data));
+    const bool standard = strcmp(path, "-") == 0;
     int err = -ENOMEM;
 
     *out = NULL;
@@ -46,10 +60,10 @@ int perfdata_open(const char *path, const struct perfdata_options *options, cons
         return err;
     data->fd = -1;
     data->diag = diag;
-    data->path = strdup(path);
+    data->path = strdup(standard ? "standard input" : path);
     if (!data->path)
         goto fail;
-    err = open_input(data, options);
+    err = open_input(data, standard, options && options->force);
     if (!err)
         err = header_read(data);
     if (!err)
@@ -83,6 +97,11 @@ void perfdata_identity(const struct perfdata *data, dev_t *device, ino_t *inode)
 {
     *device = data->device;
     *inode = data->inode;
+}
+
+const char *perfdata_path(const struct perfdata *data)
+{
+    return data->path;
 }
 
 const struct perfdata_attr *perfdata_attrs(const struct perfdata *data, size_t *count)

@@ -21,13 +21,6 @@ enum {
 /* TID, TIME, ID, STREAM_ID, CPU, IDENTIFIER. */
 #define TAIL_MAX 48
 
-static void put_header(uint8_t *bytes, uint32_t type, uint16_t misc, size_t size, bool swapped)
-{
-    bytes_put_u32(bytes, type, swapped);
-    bytes_put_u16(bytes + 4, misc, swapped);
-    bytes_put_u16(bytes + 6, (uint16_t)size, swapped);
-}
-
 /* perf_event.h, struct sample_id: what a record of this attr ends with. Returns its size. */
 static size_t put_tail(uint8_t *bytes, const struct perfdata_attr *attr, uint32_t pid, uint32_t tid,
                        uint64_t time, bool swapped)
@@ -91,7 +84,7 @@ int perfdata_write_mapping(struct perfdata_writer *writer, const struct perfdata
     if (attrs->count)
         size += put_tail(bytes + size, &attrs->list[attrs_mapping_attr(attrs)], mapping->pid,
                          mapping->tid, time, swapped);
-    put_header(bytes, PERFDATA_MMAP2, MISC_CPUMODE_USER, size, swapped);
+    put_record_header(bytes, PERFDATA_MMAP2, MISC_CPUMODE_USER, size, swapped);
     writer_append(writer, bytes, size);
     return writer->err;
 }
@@ -107,13 +100,13 @@ int perfdata_write_build_id(struct perfdata_writer *writer, const uint8_t id[20]
         return -ENAMETOOLONG;
     /* perf 7.2 takes no record of another size than a multiple of 8. */
     size_t size = bytes_align_up(BUILD_ID_FILENAME + length + 1, 8);
-    put_header(bytes, PERFDATA_BUILD_ID, MISC_CPUMODE_USER | MISC_ID_SIZE, size, swapped);
+    put_record_header(bytes, PERFDATA_BUILD_ID, MISC_CPUMODE_USER | MISC_ID_SIZE, size, swapped);
     bytes_put_u32(bytes + BUILD_ID_PID, BUILD_ID_OF_HOST, swapped);
     memcpy(bytes + BUILD_ID_ID, id, BUILD_ID_BYTES);
     bytes[BUILD_ID_ID_SIZE] = BUILD_ID_BYTES;
     memcpy(bytes + BUILD_ID_FILENAME, filename, length);
 
-    if (writer->data->pipe) {
+    if (writer->pipe) {
         writer_append(writer, bytes, size);
         return writer->err;
     }

@@ -89,9 +89,8 @@ static size_t list_features(const struct perfdata_writer *writer, struct output 
 
     for (size_t i = 0; i < data->feature_count; i++) {
         const struct feature *feature = &data->features[i];
-        if (feature->bit == PERFDATA_FEATURE_COMPRESSED ||
-            feature->bit == PERFDATA_FEATURE_DIR_FORMAT)
-            continue; /* what was read record by record is neither in the output */
+        if (feature_is_obsolete(feature->bit))
+            continue;
         if (add && feature->bit > PERFDATA_FEATURE_BUILD_ID) {
             list[count++].bit = PERFDATA_FEATURE_BUILD_ID;
             add = false;

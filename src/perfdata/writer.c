@@ -86,7 +86,21 @@ void writer_append_input(struct perfdata_writer *writer, const struct section *s
     free(buffer);
 }
 
-int perfdata_writer_new(struct perfdata *data, int fd, struct perfdata_writer **out)
+/* What comes before the records. */
+static int begin(struct perfdata_writer *writer)
+{
+    const struct perfdata *data = writer->data;
+    const struct section prefix = {0, data->data_section.offset};
+
+    if (writer->pipe && !data->pipe)
+        return writer_begin_pipe(writer);
+    /* All before the data stays where it is; the header gets its new numbers at the end. */
+    writer_append_input(writer, &prefix);
+    return writer->err;
+}
+
+int perfdata_writer_new(struct perfdata *data, enum perfdata_form form, int fd,
+                        struct perfdata_writer **out)
 {
     struct perfdata_writer *writer = calloc(1, sizeof(*writer));
 
@@ -94,17 +108,11 @@ int perfdata_writer_new(struct perfdata *data, int fd, struct perfdata_writer **
     if (!writer)
         return -ENOMEM;
     writer->data = data;
+    writer->pipe = data->pipe || form == PERFDATA_FORM_PIPE;
     writer->fd = fd;
     writer->staged = malloc(STAGED_SIZE);
-    if (!writer->staged) {
-        perfdata_writer_free(writer);
-        return -ENOMEM;
-    }
-    /* All before the data stays where it is; the header gets its new numbers at the end. */
-    const struct section prefix = {0, data->data_section.offset};
-    writer_append_input(writer, &prefix);
-    if (writer->err) {
-        int err = writer->err;
+    int err = writer->staged ? begin(writer) : -ENOMEM;
+    if (err) {
         perfdata_writer_free(writer);
         return err;
     }
@@ -138,15 +146,14 @@ static bool is_obsolete(const struct perfdata *data, const struct perfdata_recor
 {
     if (record->type != PERFDATA_HEADER_FEATURE || record->size < RECORD_HEADER + 8)
         return false;
-    uint64_t feature = bytes_u64(record->bytes + RECORD_HEADER, data->swapped);
-    return feature == PERFDATA_FEATURE_COMPRESSED || feature == PERFDATA_FEATURE_DIR_FORMAT;
+    return feature_is_obsolete(bytes_u64(record->bytes + RECORD_HEADER, data->swapped));
 }
 
 int perfdata_keep(struct perfdata_writer *writer, const struct perfdata_record *record)
 {
     if (record->type >= PERFDATA_HEADER_ATTR && is_obsolete(writer->data, record))
         return writer->err;
-    if (record->type == PERFDATA_AUXTRACE && !writer->err)
+    if (record->type == PERFDATA_AUXTRACE && !writer->pipe && !writer->err)
         writer->err = note_moved(writer, record);
 
     if (!writer->run || record->bytes != writer->run + writer->run_size) {
@@ -164,10 +171,15 @@ int perfdata_keep(struct perfdata_writer *writer, const struct perfdata_record *
 
 int perfdata_writer_finish(struct perfdata_writer *writer)
 {
-    if (!writer->data->pipe)
+    if (!writer->pipe)
         writer_finish_file_form(writer);
     writer_flush(writer);
     return writer->err;
+}
+
+bool perfdata_writer_is_pipe(const struct perfdata_writer *writer)
+{
+    return writer->pipe;
 }
 
 uint64_t perfdata_writer_size(const struct perfdata_writer *writer)

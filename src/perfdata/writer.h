@@ -12,6 +12,7 @@ struct moved {
 
 struct perfdata_writer {
     struct perfdata *data;
+    bool pipe; /* form of the output */
     int fd;
     int err;         /* the first that occurred; nothing more is written then */
     uint64_t offset; /* in the output, of the next byte, with what is not written yet */
@@ -35,6 +36,9 @@ void writer_append(struct perfdata_writer *writer, const void *bytes, size_t siz
 void writer_append_input(struct perfdata_writer *writer, const struct section *section);
 /* Writes out all that is held back. */
 void writer_flush(struct perfdata_writer *writer);
+
+/* pipe.c: a beginning in pipe form, made from an input in file form. 0 or a negative errno. */
+int writer_begin_pipe(struct perfdata_writer *writer);
 
 /* tail.c: what lies behind the data, and the header. The data end at writer->offset. */
 void writer_finish_file_form(struct perfdata_writer *writer);

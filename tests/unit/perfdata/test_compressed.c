@@ -353,7 +353,7 @@ static void copy_is_plain(void **state)
     opened_new(&opened, &content);
     memory_file_new(&out, NULL);
     assert_int_equal(opened_pass(&opened), 3000);
-    assert_int_equal(perfdata_writer_new(opened.data, out.fd, &writer), 0);
+    assert_int_equal(perfdata_writer_new(opened.data, PERFDATA_FORM_OF_INPUT, out.fd, &writer), 0);
     perfdata_rewind(opened.data);
     while ((got = perfdata_next(opened.data, &record)) == 1)
         assert_int_equal(perfdata_keep(writer, &record), 0);

@@ -50,7 +50,7 @@ static void copy(const char *from, const char *to)
     while ((got = perfdata_next(data, &record)) == 1)
         ;
     assert_int_equal(got, 0);
-    assert_int_equal(perfdata_writer_new(data, fd, &writer), 0);
+    assert_int_equal(perfdata_writer_new(data, PERFDATA_FORM_OF_INPUT, fd, &writer), 0);
     assert_int_equal(perfdata_rewind(data), 0);
     while ((got = perfdata_next(data, &record)) == 1)
         assert_int_equal(perfdata_keep(writer, &record), 0);

@@ -34,7 +34,8 @@ static void copying_new(struct copying *copying, const struct build *content)
     assert_int_equal(copying->opened.err, 0);
     assert_true(opened_pass(&copying->opened) >= 0);
     memory_file_new(&copying->out, NULL);
-    assert_int_equal(perfdata_writer_new(copying->opened.data, copying->out.fd, &copying->writer),
+    assert_int_equal(perfdata_writer_new(copying->opened.data, PERFDATA_FORM_OF_INPUT,
+                                         copying->out.fd, &copying->writer),
                      0);
     assert_int_equal(perfdata_rewind(copying->opened.data), 0);
 }
@@ -658,7 +659,7 @@ static void full_disk(void **state)
         put_record(&data, 3, 60000);
     build_file(&content, &file);
     opened_new(&opened, &content);
-    assert_int_equal(perfdata_writer_new(opened.data, full, &writer), 0);
+    assert_int_equal(perfdata_writer_new(opened.data, PERFDATA_FORM_OF_INPUT, full, &writer), 0);
     while (!err && perfdata_next(opened.data, &record) == 1)
         err = perfdata_keep(writer, &record);
     assert_int_equal(err, -ENOSPC);

@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Records a program whose shares are known in one form of perf.data, and has perf read what jitinject
+makes of it.
+
+    test_forms.py FORM
+"""
+
+import collections
+import os
+import shlex
+import sys
+import tempfile
+
+import profiles
+import recording
+from recording import perfread
+
+PROGRAM = "plain"
+NAMES = [f"plain{number}" for number in range(20)]
+
+
+class Form:
+    """One form, recorded and read by one perf, in a folder of its own."""
+
+    def __init__(self, perf, folder):
+        self.perf, self.folder = perf, folder
+        self.faults = []
+
+    def shell(self, script):
+        """What a script prints in which these are defined: record OPTION... runs the program,
+        inject OPTION... is jitinject, and script OPTION... prints the samples."""
+        perf = shlex.join(self.perf.command)
+        program = shlex.join([os.environ["TINYJIT"], PROGRAM, self.folder])
+        text = f"""
+            set -e -o pipefail
+            record() {{ {perf} record -N -q -k mono -e cpu-clock -F 999 -g "$@" -- {program}; }}
+            inject() {{ {shlex.quote(os.environ["JITINJECT"])} "$@"; }}
+            script() {{ {perf} script -f --ns --no-inline -F pid,tid,time,event,ip,sym,dso "$@"; }}
+            {script}"""
+        done = profiles.run(["bash", "-c", text], cwd=self.folder,
+                            env=profiles.home(os.path.join(self.folder, "home")))
+        return done.stdout.decode(errors="surrogateescape")
+
+    def expect(self, is_so, fault):
+        if not is_so:
+            self.faults.append(f"{self.perf}: {fault}")
+
+    def expect_records(self, name, *types):
+        """The recording is of the form that it is to be of: it has records of such a type."""
+        records = perfread.read(os.path.join(self.folder, name)).of_type(*types)
+        self.expect(records, f"{name} has no record of {types}")
+
+    def expect_names(self, text):
+        """Every function has its share of the samples that perf printed, and few have no name."""
+        samples = [sample for sample in profiles.parse_samples(text) if sample.frames]
+        leaves = collections.Counter(sample.frames[0].symbol for sample in samples
+                                     if not sample.frames[0].of_kernel)
+        total = sum(leaves[name] for name in NAMES)
+        self.expect(total > 100, f"only {total} samples of {len(samples)} in JIT code: {leaves}")
+        self.expect(leaves[profiles.UNKNOWN] <= 0.02 * total,
+                    f"{leaves[profiles.UNKNOWN]} samples without a name")
+        share = 1 / len(NAMES)
+        for name in NAMES:
+            self.expect(abs(leaves[name] / max(total, 1) - share)
+                        <= recording.allowed(share, total),
+                        f"{name}: {leaves[name]} of {total} samples")
+
+
+def pipe(form):
+    form.expect_names(form.shell("record -o - | tee perf.data | inject -i - -o - | script -i -"))
+    # Without names of files, as perf inject.
+    form.expect_names(form.shell("cat perf.data | inject | script -i -"))
+    form.shell("cat perf.data | inject -o stdin.data")
+    form.expect_names(form.shell("script -i stdin.data"))
+    form.shell("inject -i perf.data -o named.data")
+    form.expect_names(form.shell("cat named.data | script -i -"))
+
+
+def file_to_pipe(form):
+    form.shell("record -o perf.data")
+    form.expect_names(form.shell("inject -i perf.data -o - | script -i -"))
+    form.shell("cat perf.data | inject -o perf.jit.data")
+    form.expect_names(form.shell("script -i perf.jit.data"))
+
+
+def compressed_pipe(form):
+    form.expect_names(form.shell("record -z -o - | tee perf.data | inject | script -i -"))
+    form.expect_records("perf.data", "COMPRESSED", "COMPRESSED2")
+
+
+FORMS = {
+    "pipe": pipe,
+    "file-to-pipe": file_to_pipe,
+    "compressed-pipe": compressed_pipe,
+}
+
+
+def main(name):
+    if "TINYJIT" not in os.environ:
+        recording.skip("tinyjit makes code of x86-64 only")
+    recording.need_recorder()
+    faults = []
+    for perf in profiles.perfs():
+        with tempfile.TemporaryDirectory(prefix="form-") as folder:
+            form = Form(perf, folder)
+            FORMS[name](form)
+            faults += form.faults
+    print("\n".join(faults))
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))
