@@ -121,20 +121,20 @@ static void widen(const struct process *process, uint64_t low, uint64_t high, ui
 }
 
 /*
- * Narrows [low, high) to what around [start, end) no library ever was mapped over: what is there
- * now need not be what will be, or was, beyond it. False: a library was within [start, end).
+ * Narrows [low, high) to what around [start, end) no file ever was mapped over: what is there now
+ * need not be what was, or will be, beyond that file. False: one was within [start, end).
  */
-static bool keep_off_libraries(const struct process *process, uint64_t start, uint64_t end,
-                               uint64_t *low, uint64_t *high)
+static bool keep_off_files(const struct process *process, uint64_t start, uint64_t end,
+                           uint64_t *low, uint64_t *high)
 {
-    struct rangemap_at at = rangemap_find(&process->library_ranges, start);
-    const struct range *range = rangemap_get(&process->library_ranges, at);
+    struct rangemap_at at = rangemap_find(&process->file_ranges, start);
+    const struct range *range = rangemap_get(&process->file_ranges, at);
 
     if (range && range->start < end)
         return false;
     if (range && range->start < *high)
         *high = range->start;
-    range = rangemap_previous(&process->library_ranges, &at);
+    range = rangemap_previous(&process->file_ranges, &at);
     if (range && range->end > *low)
         *low = range->end;
     return true;
@@ -183,7 +183,7 @@ static int load_first_layer(struct place *place, struct process *process, const 
     uint64_t start = code->addr, end = code->addr + code->size;
     uint64_t time = code->time;
 
-    if (keep_off_libraries(process, start, end, &low, &high)) {
+    if (keep_off_files(process, start, end, &low, &high)) {
         uint64_t since;
         widen(process, low, high, value, &start, &end, &since);
         if (since < first_possible_time(process))

@@ -32,7 +32,7 @@ Style = collections.namedtuple(
 
 # Something that came to be at [start, end): a function of that name, or one of these.
 Change = collections.namedtuple("Change", "time start end what")
-FILE, DATA, MEMORY = object(), object(), object()  # a file with code in it, or without
+FILE, MEMORY = object(), object()
 Load = collections.namedtuple("Load", "addr code name index")
 Sample = collections.namedtuple("Sample", "time pid ip names")
 
@@ -54,19 +54,23 @@ class Process:
         what = None
         for change in self.at(ip):
             # Memory is often mapped over code that lives on, but never over a file that does.
-            if change.time <= time and (change.what is not MEMORY or what in (FILE, DATA)):
+            if change.time <= time and (change.what is not MEMORY or what is FILE):
                 what = change.what
         if isinstance(what, str):
             return {what}
-        return {UNKNOWN} if what in (FILE, DATA) else {UNKNOWN} | self.early_names(ip, time)
+        return {UNKNOWN} if what is FILE else {UNKNOWN} | self.early_names(ip, time)
 
     def early_names(self, ip, time):
         """Runtimes log code a little after it may run, so that it may have its name before. And
         what a process loads may have its name in a child of before, where nothing else is."""
         names = self.parent.early_names(ip, self.forked) if self.parent else set()
         coming = [change.what for change in self.at(ip)
-                  if change.time > time and change.what not in (DATA, MEMORY)]
+                  if change.time > time and change.what is not MEMORY]
         return names | {what for what in coming[:1] if what is not FILE}
+
+
+def region_of(process, addr):
+    return next((start, size) for start, size in process.regions if start <= addr < start + size)
 
 
 def random_style(rng):
@@ -173,7 +177,7 @@ class Story:
         data = self.random.random() < 0.2
         self.map(process, name, addr, size, prot=PROT_READ if data else 5,
                  misc=USER | (MMAP_DATA if data else 0))
-        process.history.append(Change(self.time, addr, addr + size, DATA if data else FILE))
+        process.history.append(Change(self.time, addr, addr + size, FILE))
 
     def place(self, process):
         """Where code may go: often where some is already."""
@@ -182,9 +186,9 @@ class Story:
         addr = self.aligned(start + self.random.randrange(size - length))
         taken = [change for change in process.history if isinstance(change.what, str)]
         if taken and self.random.random() < 0.5:
-            addr = self.random.choice(taken).start + self.random.choice([0, 0, 1, -40, 64])
-            start, size = next(region for region in process.regions
-                               if region[0] - 40 <= addr <= region[0] + region[1])
+            addr = self.random.choice(taken).start
+            start, size = region_of(process, addr)
+            addr += self.random.choice([0, 0, 1, -40, 64])
             addr = self.aligned(min(max(addr, start), start + size - length))
         return addr, length
 
@@ -212,8 +216,7 @@ class Story:
             return
         load = self.random.choice(process.loads)
         addr, _ = self.place(process)
-        start, size = next(region for region in process.regions
-                           if region[0] <= addr < region[0] + region[1])
+        start, size = region_of(process, addr)
         addr = self.aligned(min(addr, start + size - len(load.code)))
         process.dump.move(load.addr, addr, len(load.code), load.index, time=self.tick(),
                           pid=process.inner)

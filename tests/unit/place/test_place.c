@@ -308,8 +308,8 @@ static void a_child_keeps_inherited_code(void **state)
     place_free(place);
 }
 
-/* A library came and went in the middle of a heap: code of before and after does not meet. */
-static void nothing_is_early_where_a_library_was(void **state)
+/* A file came and went in the middle of a heap: code of before and after does not meet. */
+static void nothing_is_early_where_a_file_was(void **state)
 {
     struct code codes[] = {piece(100, HEAP, 64), piece(110, HEAP + 0x1100, 64),
                            piece(400, HEAP + 0x1800, 64), piece(410, HEAP + 0x2000, 64)};
@@ -348,7 +348,7 @@ int main(void)
         cmocka_unit_test(tables_get_addresses_that_nothing_has),
         cmocka_unit_test(tables_go_above_where_nothing_is_free_below),
         cmocka_unit_test(a_child_keeps_inherited_code),
-        cmocka_unit_test(nothing_is_early_where_a_library_was),
+        cmocka_unit_test(nothing_is_early_where_a_file_was),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
