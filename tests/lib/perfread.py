@@ -83,11 +83,15 @@ class Record:
 
 
 class PerfFile:
-    """order, pipe, attrs, records, features {bit: bytes}; in pipe form attrs and features too."""
+    """order, pipe, attrs, records, features {bit: bytes}; in pipe form attrs and features too.
+
+    references: offsets of the numbers that are offsets into the file, but for that of the data.
+    """
 
     def __init__(self, data):
         self.bytes = data
         self.attrs, self.records, self.features = [], [], {}
+        self.references = []
         if data[:8] not in (b"PERFILE2", b"2ELIFREP"):
             raise PerfFileError("no perf.data")
         self.order = "<" if data[:8] == b"PERFILE2" else ">"
@@ -151,7 +155,9 @@ class PerfFile:
         self._section("data", data_at, data_size)
         if attr_size < 80 or attrs_size % attr_size:
             raise PerfFileError(f"attrs of {attrs_size} bytes, {attr_size} each")
+        self.references.append(24)
         for at in range(0, attrs_size, attr_size):
+            self.references.append(attrs_at + at + attr_size - 16)
             ids_at, ids_size = self._words(at + attr_size - 16, 2, attrs)
             ids = self._section("ids", ids_at, ids_size)
             self.attrs.append(Attr(self.order, attrs[at:at + attr_size - 16],
@@ -163,8 +169,11 @@ class PerfFile:
         table_at = data_at + data_size
         table = self._section("feature table", table_at, 16 * len(bits))
         for number, bit in enumerate(bits):
+            self.references.append(table_at + 16 * number)
             offset, size = self._words(16 * number, 2, table)
             self.features[bit] = self._section(f"feature {bit}", offset, size)
+            if bit == AUXTRACE_FEATURE:
+                self.references += range(offset + 8, offset + size, 16)
 
         end, before = 0, None
         for offset, size, name in sorted(self._sections):
