@@ -262,13 +262,16 @@ class PerfData:
 
     # ---- Files ----
 
-    def build(self, attrs_last=False, data_size=None):
-        """The file form. `data_size` overrides what the header says, as 0 in an unclosed file."""
+    def build(self, attrs_last=False, data_size=None, event_types=b""):
+        """The file form. `data_size` overrides what the header says, as 0 in an unclosed file;
+        `event_types` is a section that perf wrote before the data up to 3.x."""
         attrs_size = sum(attr.size + 16 for attr in self.attrs)
         ids_size = sum(len(attr.ids) * 8 for attr in self.attrs)
         attrs_at, data_at = _HEADER_SIZE + ids_size, _HEADER_SIZE + ids_size + attrs_size
         if attrs_last:
             data_at = _HEADER_SIZE
+        types_at = data_at if event_types else 0
+        data_at += len(event_types)
         features = self._feature_payloads(data_at)
         table_at = data_at + len(self.data)
         payload_at = table_at + 16 * len(features)
@@ -286,7 +289,7 @@ class PerfData:
         attr_size = self.attrs[0].size + 16 if self.attrs else 144
         header = self._magic() + self._pack_words([
             _HEADER_SIZE, attr_size, attrs_at, attrs_size, data_at,
-            len(self.data) if data_size is None else data_size, 0, 0])
+            len(self.data) if data_size is None else data_size, types_at, len(event_types)])
         header += struct.pack(f"{self.order}{len(bitmap)}{'Q' if self.long_bits == 64 else 'I'}",
                               *bitmap)
 
@@ -296,8 +299,8 @@ class PerfData:
             attrs += self._pack_words([ids_at + len(ids), 8 * len(attr.ids)])
             ids += self._pack_words(attr.ids)
         if attrs_last:
-            return b"".join([header, self.data, table, payloads, ids, attrs])
-        return b"".join([header, ids, attrs, self.data, table, payloads])
+            return b"".join([header, event_types, self.data, table, payloads, ids, attrs])
+        return b"".join([header, ids, attrs, event_types, self.data, table, payloads])
 
     def build_pipe(self):
         """The pipe form: all that the header and its sections hold comes as records."""
