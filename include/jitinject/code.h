@@ -37,4 +37,14 @@ struct code {
         layer; /* set by place: 0 for the first code at an address, else above what it covers */
 };
 
+/*
+ * A name for some addresses, of which nothing says since when it holds: what a perf map knows of a
+ * piece of code.
+ */
+struct code_symbol {
+    uint64_t addr;
+    uint64_t name; /* offset in the source of its name */
+    uint32_t size, name_size;
+};
+
 #endif /* JITINJECT_CODE_H */

@@ -1,29 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-#include "options.h"
-#include "report.h"
+#include "command.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 
-#define EXIT_USAGE 2
+struct command {
+    const char *name;
+    int (*run)(int argc, char **argv);
+};
 
-/* A recording of many processes has a dump and some outputs open for each of them. */
-static void allow_many_files(void)
-{
-    struct rlimit limit;
+static const struct command commands[] = {
+    {"inject", command_inject},
+    {"map", command_map},
+};
 
-    if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
-        limit.rlim_cur = limit.rlim_max;
-        setrlimit(RLIMIT_NOFILE, &limit);
-    }
-}
-
-/* What was printed may have been lost, which nobody would see. */
-static int flush_output(void)
+int command_finish(void)
 {
     if (fflush(stdout) == 0 && !ferror(stdout))
         return EXIT_SUCCESS;
@@ -31,43 +23,11 @@ static int flush_output(void)
     return EXIT_FAILURE;
 }
 
-static int inject(struct options *options)
-{
-    const struct diag diag = {.report = report_oddity, .context = options};
-    struct inject_summary summary = {0};
-
-    /* Where the reader of the output ends early there is something to be undone. */
-    signal(SIGPIPE, SIG_IGN);
-    const int err = inject_run(&options->inject, &diag, &summary);
-    if (!err)
-        report_summary(options, &summary, options_to_stdout(options) ? stderr : stdout);
-    inject_summary_clear(&summary);
-    return err ? EXIT_FAILURE : flush_output();
-}
-
-static int run(int argc, char **argv, struct options *options)
-{
-    switch (options_parse(argc, argv, options)) {
-    case OPTIONS_HELP:
-        options_help();
-        return flush_output();
-    case OPTIONS_VERSION:
-        puts("jitinject " JITINJECT_VERSION);
-        return flush_output();
-    case OPTIONS_MISUSE:
-        return EXIT_USAGE;
-    case OPTIONS_INJECT:
-        break;
-    }
-    allow_many_files();
-    return inject(options);
-}
-
+/* `jitinject -i FILE -o FILE` is the inject command without its name. */
 int main(int argc, char **argv)
 {
-    struct options options;
-    const int status = run(argc, argv, &options);
-
-    options_clear(&options);
-    return status;
+    for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]) && argc > 1; i++)
+        if (strcmp(argv[1], commands[i].name) == 0)
+            return commands[i].run(argc - 1, argv + 1);
+    return command_inject(argc, argv);
 }

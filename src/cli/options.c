@@ -43,11 +43,13 @@ static const struct foreign_option foreign_options[] = {
 void options_help(void)
 {
     fputs("Usage: jitinject [-i FILE] [-o FILE] [OPTION...]\n"
+          "       jitinject map [-o FILE] DUMP\n"
           "\n"
           "Merges the jitdump files of a recording (`perf record -k mono`) into it, so that perf "
           "and\n"
           "other readers show code made by JIT compilers by name. Does the work of\n"
           "`perf inject --jit` with one shared object a process instead of one a function.\n"
+          "`jitinject map` makes a perf map of a dump; `jitinject map --help` tells more.\n"
           "\n"
           "  -i, --input FILE    the recording, as perf record wrote it (default: -, the\n"
           "                      standard input)\n"

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: MIT */
+/* `jitinject map`: a perf map of a jitdump, for tools that read nothing else. */
+#include "command.h"
+#include "report.h"
+
+#include "jitinject/array.h"
+#include "jitinject/jitdump.h"
+#include "jitinject/outfile.h"
+#include "jitinject/perfmap.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct map_options {
+    const char *dump;
+    const char *output; /* NULL: standard output */
+    bool has_pid;
+    uint32_t pid;
+    struct options common; /* what reports depend on */
+};
+
+/* The pieces of one process, in the order of their times. */
+struct pieces {
+    struct code **codes;
+    size_t count, capacity;
+    uint64_t foreign; /* pieces of other processes */
+    uint32_t foreign_pid;
+};
+
+static void help(void)
+{
+    fputs("Usage: jitinject map [OPTION...] DUMP\n"
+          "\n"
+          "Writes a perf map (START SIZE NAME) of the functions in a jitdump, for tools that read\n"
+          "/tmp/perf-PID.map and no dumps. A map knows no time: where several functions had the\n"
+          "same addresses it has the last one.\n"
+          "\n"
+          "  -o, --output FILE   the map to write (default: standard output)\n"
+          "      --pid PID       the process, for a dump in which several have written (default:\n"
+          "                      the one that the dump says it is of)\n"
+          "  -v, --verbose       say more\n"
+          "  -h, --help          this text\n"
+          "\n"
+          "Exit status: 0 done, 1 an error, 2 wrong usage.\n",
+          stdout);
+}
+
+static int misuse(void)
+{
+    fputs("Try `jitinject map --help`.\n", stderr);
+    return EXIT_USAGE;
+}
+
+static bool parse_pid(const char *value, struct map_options *options)
+{
+    char *end = NULL;
+
+    errno = 0;
+    const unsigned long long pid = strtoull(value, &end, 10);
+    options->has_pid = *value >= '0' && *value <= '9' && !*end && !errno && pid <= UINT32_MAX;
+    options->pid = (uint32_t)pid;
+    if (!options->has_pid)
+        fprintf(stderr, "jitinject: --pid takes a number, not '%s'\n", value);
+    return options->has_pid;
+}
+
+static int check(struct map_options *options, int count, char *const *arguments)
+{
+    if (count == 0)
+        fputs("jitinject: the jitdump to make a map of is missing\n", stderr);
+    else if (count > 1)
+        fprintf(stderr, "jitinject: unexpected argument %s: a map is made of one dump\n",
+                arguments[1]);
+    else
+        options->dump = arguments[0];
+    return options->dump ? EXIT_SUCCESS : misuse();
+}
+
+/* The status to exit with; *goes_on is false where that is all. */
+static int parse(int argc, char **argv, struct map_options *options, bool *goes_on)
+{
+    enum { PID = 256 };
+    static const struct option known[] = {
+        {"output", required_argument, NULL, 'o'},
+        {"pid", required_argument, NULL, PID},
+        {"verbose", no_argument, NULL, 'v'},
+        {"help", no_argument, NULL, 'h'},
+        {NULL, 0, NULL, 0},
+    };
+
+    *goes_on = false;
+    opterr = 0;
+    for (;;) {
+        switch (getopt_long(argc, argv, ":o:vh", known, NULL)) {
+        case -1:
+            *goes_on = true;
+            return check(options, argc - optind, argv + optind);
+        case 'o':
+            options->output = strcmp(optarg, "-") == 0 ? NULL : optarg;
+            break;
+        case PID:
+            if (!parse_pid(optarg, options))
+                return misuse();
+            break;
+        case 'v':
+            options->common.verbose++;
+            break;
+        case 'h':
+            help();
+            return command_finish();
+        case ':':
+            fprintf(stderr, "jitinject: %s needs a value\n", argv[optind - 1]);
+            return misuse();
+        default:
+            fprintf(stderr, "jitinject: `jitinject map` has no option %s\n", argv[optind - 1]);
+            return misuse();
+        }
+    }
+}
+
+static int compare_times(const void *left, const void *right)
+{
+    const struct code *a = *(struct code *const *)left, *b = *(struct code *const *)right;
+
+    if (a->time != b->time)
+        return a->time < b->time ? -1 : 1;
+    return a->layer < b->layer ? -1 : 1;
+}
+
+static int collect(struct jitdump_index *index, uint32_t pid, struct pieces *pieces)
+{
+    if (!array_reserve(&pieces->codes, &pieces->capacity, index->count))
+        return -ENOMEM;
+    for (size_t i = 0; i < index->count; i++) {
+        struct code *code = jitdump_index_code(index, i);
+        if (code->pid == pid) {
+            code->layer = (uint32_t)pieces->count; /* the order of the dump, for equal times */
+            pieces->codes[pieces->count++] = code;
+        } else {
+            pieces->foreign++;
+            pieces->foreign_pid = code->pid;
+        }
+    }
+    if (pieces->count > 1)
+        qsort(pieces->codes, pieces->count, sizeof(struct code *), compare_times);
+    return 0;
+}
+
+static void report_foreign(const struct map_options *options, const struct pieces *pieces,
+                           const struct diag *diag)
+{
+    if (pieces->foreign && !options->has_pid)
+        diag_report(diag, DIAG_WARNING, options->dump, DIAG_NO_OFFSET,
+                    "%" PRIu64 " functions of other processes, %" PRIu32
+                    " for one, are left out: ask for them by --pid",
+                    pieces->foreign, pieces->foreign_pid);
+    if (pieces->count == 0)
+        diag_report(diag, DIAG_WARNING, options->dump, DIAG_NO_OFFSET,
+                    "has no code of the process: the map is empty");
+}
+
+static int write_map(const struct map_options *options, struct jitdump *dump, int fd,
+                     const struct diag *diag)
+{
+    const uint32_t pid = options->has_pid ? options->pid : jitdump_header(dump)->pid;
+    struct jitdump_index index = {0};
+    struct perfmap_written written = {0};
+    struct pieces pieces = {0};
+    int err = jitdump_index_build(dump, 0, diag, &index);
+
+    err = err ? err : collect(&index, pid, &pieces);
+    if (!err) {
+        report_foreign(options, &pieces, diag);
+        err = perfmap_write(pieces.codes, pieces.count, jitdump_fd(dump), jitdump_size(dump), fd,
+                            &written);
+    }
+    if (err == -ENODATA)
+        diag_report(diag, DIAG_WARNING, options->dump, DIAG_NO_OFFSET,
+                    "ends before a name that it announces: was it changed or cut since it was "
+                    "opened?");
+    if (!err)
+        diag_report(diag, DIAG_NOTE, options->dump, DIAG_NO_OFFSET,
+                    "process %" PRIu32 ": %" PRIu64 " entries; left out are %" PRIu64
+                    " functions whose addresses later ones have, and %" PRIu64 " without a name",
+                    pid, written.entries, written.replaced, written.nameless);
+    free(pieces.codes);
+    jitdump_index_clear(&index);
+    return err;
+}
+
+/* A dump is never written over, nor anything that is not a file. */
+static int check_output(const struct map_options *options, const struct jitdump *dump,
+                        const struct diag *diag)
+{
+    struct stat status;
+    dev_t device;
+    ino_t inode;
+
+    if (stat(options->output, &status) < 0)
+        return 0;
+    jitdump_identity(dump, &device, &inode);
+    if (status.st_dev == device && status.st_ino == inode)
+        diag_report(diag, DIAG_ERROR, options->output, DIAG_NO_OFFSET,
+                    "is the dump and would be overwritten: choose another output");
+    else if (!S_ISREG(status.st_mode))
+        diag_report(diag, DIAG_ERROR, options->output, DIAG_NO_OFFSET,
+                    "is not a regular file: choose another output");
+    else
+        return 0;
+    return -EEXIST;
+}
+
+static int write_file(const struct map_options *options, struct jitdump *dump,
+                      const struct diag *diag)
+{
+    struct outfile *file = NULL;
+    int err = check_output(options, dump, diag);
+
+    if (err)
+        return err;
+    err = outfile_new(options->output, 0666, &file);
+    err = err ? err : write_map(options, dump, outfile_fd(file), diag);
+    err = err ? err : outfile_commit(file);
+    outfile_free(file);
+    if (err)
+        diag_report(diag, DIAG_ERROR, options->output, DIAG_NO_OFFSET, "no map was written: %s",
+                    strerror(-err));
+    return err;
+}
+
+static int write_stdout(const struct map_options *options, struct jitdump *dump,
+                        const struct diag *diag)
+{
+    const int err = write_map(options, dump, STDOUT_FILENO, diag);
+
+    if (err)
+        diag_report(diag, DIAG_ERROR, "standard output", DIAG_NO_OFFSET, "no map was written: %s",
+                    strerror(-err));
+    return err;
+}
+
+int command_map(int argc, char **argv)
+{
+    struct map_options options = {0};
+    const struct diag diag = {.report = report_oddity, .context = &options.common};
+    struct jitdump *dump = NULL;
+    bool goes_on;
+    const int status = parse(argc, argv, &options, &goes_on);
+
+    if (!goes_on || status)
+        return status;
+    int err = jitdump_open(options.dump, &diag, &dump);
+    if (err)
+        diag_report(&diag, DIAG_ERROR, options.dump, DIAG_NO_OFFSET, "no map can be made of it");
+    else
+        err = options.output ? write_file(&options, dump, &diag)
+                             : write_stdout(&options, dump, &diag);
+    jitdump_free(dump);
+    return err ? EXIT_FAILURE : EXIT_SUCCESS;
+}
