@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The dumps of a recording: found by their markers or given by the user, each read once, their code
  * given to its processes. */
+#include "ahead.h"
 #include "owner.h"
 
 #include "jitinject/array.h"
@@ -47,8 +48,8 @@ static int take(struct recording *recording, struct jitdump *file, uint32_t pid,
         !array_reserve(&recording->dumps, &recording->dump_capacity, recording->dump_count + 1))
         err = -ENOMEM;
     if (!err)
-        err = jitdump_index_build(file, (uint16_t)recording->dump_count, recording->diag,
-                                  &dump.index);
+        err = ahead_index(recording->ahead, file, (uint16_t)recording->dump_count, recording->diag,
+                          &dump.index);
     if (!err)
         err = clock_align(recording, &dump);
     if (!err && !owner_accepts_times(recording, pid, life, &dump))
@@ -345,6 +346,7 @@ int dumps_read(struct recording *recording)
     struct marker **markers = malloc((recording->marker_count + 1) * sizeof(struct marker *));
     int err = markers ? 0 : -ENOMEM;
 
+    ahead_finish(recording->ahead, &recording->summary->times[INJECT_INDEX]);
     tasks_sort(&recording->tasks);
     for (size_t i = 0; i < recording->options->dump_count && !err; i++)
         err = take_given(recording, &recording->options->dumps[i]);

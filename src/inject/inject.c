@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The five steps in order. */
+#include "ahead.h"
 #include "recording.h"
 #include "stopwatch.h"
 
@@ -18,6 +19,7 @@ static void recording_clear(struct recording *recording)
     free(recording->images);
     free(recording->build_ids);
     free(recording->dropped);
+    ahead_free(recording->ahead);
     place_free(recording->place);
     for (size_t i = 0; i < recording->dump_count; i++) {
         jitdump_index_clear(&recording->dumps[i].index);
@@ -121,6 +123,16 @@ static int write_outputs(struct recording *recording)
     return err;
 }
 
+/* The dumps that the user gave are known before the recording names any. */
+static int scan(struct recording *recording)
+{
+    int err = ahead_new(recording->options, &recording->ahead);
+
+    for (size_t i = 0; i < recording->options->dump_count && !err; i++)
+        err = ahead_want(recording->ahead, recording->options->dumps[i].path);
+    return err ? err : scan_records(recording);
+}
+
 static int place_codes(struct recording *recording)
 {
     return place_run(recording->place);
@@ -139,7 +151,7 @@ static int run(struct recording *recording)
     if (!err)
         err = emit_start_output(recording);
     if (!err)
-        err = measured(recording, INJECT_SCAN, scan_records);
+        err = measured(recording, INJECT_SCAN, scan);
     if (!err)
         err = measured(recording, INJECT_INDEX, dumps_read);
     if (!err)

@@ -70,6 +70,7 @@ struct recording {
     uint64_t end_time;              /* of anything, ns */
     struct tasks tasks;
 
+    struct ahead *ahead; /* indexes dumps while the recording is scanned */
     struct dump *dumps;
     struct image_source *sources; /* the same by code->source, for the images */
     size_t dump_count, dump_capacity;

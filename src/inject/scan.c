@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "ahead.h"
 #include "recording.h"
 
 #include "jitinject/array.h"
@@ -80,6 +81,11 @@ static int add_marker(struct recording *recording, const struct perfdata_mapping
     char *path = strndup(mapping->filename, path_size);
     if (!path)
         return -ENOMEM;
+    const int err = ahead_want(recording->ahead, path);
+    if (err) {
+        free(path);
+        return err;
+    }
     recording->markers[recording->marker_count++] =
         (struct marker){.path = path,
                         .pid = mapping->pid,

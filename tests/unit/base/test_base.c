@@ -2,12 +2,14 @@
 #include "jitinject/array.h"
 #include "jitinject/bytes.h"
 #include "jitinject/diag.h"
+#include "jitinject/diag_list.h"
 #include "jitinject/io.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -105,10 +107,44 @@ static void reads_end_with_the_file(void **state)
     assert_true(io_pread(fd, bytes, 1, 0) < 0);
 }
 
+static void take_texts(void *context, const struct diag_report *report)
+{
+    char *texts = context;
+
+    snprintf(texts + strlen(texts), 64, "%d %s %d %s;", report->severity,
+             report->path ? report->path : "-", (int)report->offset, report->text);
+}
+
+static void kept_reports_are_handed_on_in_order(void **state)
+{
+    char texts[256] = "";
+    struct diag_list list = {0};
+    const struct diag keep = diag_list_sink(&list), show = {.report = take_texts, .context = texts};
+    char path[] = "file";
+
+    (void)state;
+    diag_report(&keep, DIAG_WARNING, path, 12, "100%% %d", 7);
+    path[0] = 'm'; /* strings are the caller's */
+    diag_report(&keep, DIAG_NOTE, NULL, 3, "%%s");
+    assert_string_equal(texts, "");
+    diag_list_replay(&list, &show);
+    assert_string_equal(texts, "1 file 12 100% 7;0 - 3 %s;");
+    diag_list_replay(&list, NULL);
+    assert_false(list.lost);
+    while (list.count < DIAG_LIST_MAX)
+        diag_report(&keep, DIAG_NOTE, NULL, 0, "more");
+    assert_false(list.lost);
+    diag_report(&keep, DIAG_NOTE, NULL, 0, "too many");
+    assert_true(list.lost);
+    assert_int_equal(list.count, DIAG_LIST_MAX);
+    diag_list_clear(&list);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(integers_of_both_byte_orders),
+        cmocka_unit_test(kept_reports_are_handed_on_in_order),
         cmocka_unit_test(arrays_grow_and_refuse),
         cmocka_unit_test(new_arrays_take_any_size_and_refuse),
         cmocka_unit_test(reports_reach_the_sink),
