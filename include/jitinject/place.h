@@ -36,14 +36,18 @@ enum place_mapping_kind {
  *
  * place_add_mapping: `record` is the number of its record, for place_dropped. Of a process that
  * holds no code none is dropped. place_add_fork:    `child` starts as a copy of `parent`.
+ * place_add_exec:    `pid` is another program from then on, with memory of its own; so it is
+ *                    after a fork that makes it again.
  * place_add_dump:    the process writes a dump from `time` on: no code of it ran before.
  * place_add_codes:   `count` pieces, codes[i] of process codes[i].pid. They are borrowed until
  *                    place_free, which may read and mark them (`layer`, `flags`). Pieces of size 0
- *                    are left out.
+ *                    are left out. One with a time at which the pid was a program without a dump
+ *                    goes to the next one with a dump, and gets the time when that began.
  */
 int place_add_mapping(struct place *place, uint32_t pid, uint64_t time, uint64_t addr, uint64_t len,
                       enum place_mapping_kind kind, uint64_t file, uint64_t record);
 int place_add_fork(struct place *place, uint32_t child, uint32_t parent, uint64_t time);
+int place_add_exec(struct place *place, uint32_t pid, uint64_t time);
 int place_add_dump(struct place *place, uint32_t pid, uint64_t time);
 int place_add_codes(struct place *place, struct code *codes, size_t count);
 

@@ -158,8 +158,10 @@ static int scan_exec(struct recording *recording, const struct perfdata_record *
 
     if (!perfdata_exec(recording->data, record, &exec.pid))
         return 0;
-    take_time(recording, record, &exec.time);
-    return tasks_add(&recording->tasks, &exec);
+    if (!take_time(recording, record, &exec.time))
+        return 0;
+    int err = tasks_add(&recording->tasks, &exec);
+    return err ? err : place_add_exec(recording->place, exec.pid, exec.time);
 }
 
 static void scan_sample(struct recording *recording, const struct perfdata_record *record)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "lives.h"
 #include "place_internal.h"
 
 #include "jitinject/array.h"
@@ -27,6 +28,7 @@ void place_free(struct place *place)
     free(place->processes);
     free(place->table);
     free(place->forks);
+    free(place->execs);
     free(place->files);
     free(place->file_opened);
     for (size_t i = 0; i < place->bias_count; i++)
@@ -70,12 +72,25 @@ int place_add_fork(struct place *place, uint32_t child, uint32_t parent, uint64_
     return 0;
 }
 
+int place_add_exec(struct place *place, uint32_t pid, uint64_t time)
+{
+    struct process *process = process_get(place, pid);
+
+    if (!process || !array_reserve(&place->execs, &place->exec_capacity, place->exec_count + 1))
+        return -ENOMEM;
+    place->execs[place->exec_count++] = (struct exec){.time = time, .process = process};
+    return 0;
+}
+
 int place_add_dump(struct place *place, uint32_t pid, uint64_t time)
 {
     struct process *process = process_get(place, pid);
 
     if (!process)
         return -ENOMEM;
+    if (!array_reserve(&process->dump_times, &process->dump_capacity, process->dump_count + 1))
+        return -ENOMEM;
+    process->dump_times[process->dump_count++] = time;
     if (!process->has_dump || time < process->dump_time)
         process->dump_time = time;
     process->has_dump = true;
@@ -116,6 +131,21 @@ static int compare_rows(const void *left, const void *right)
     return (a->pid > b->pid) - (a->pid < b->pid);
 }
 
+static void add_to_row(struct place_process *row, const struct process *process)
+{
+    if (process->code_count == 0)
+        return;
+    if (row->files == 0)
+        row->first_file = process->first_file;
+    row->codes += process->code_count - process->repeated;
+    row->code_bytes += process->code_bytes;
+    row->repeated += process->repeated;
+    row->files += process->file_count;
+    row->events += process->event_count;
+    row->dropped += process->dropped_count;
+    row->beyond_layers += process->beyond_layers;
+}
+
 static int make_rows(struct place *place)
 {
     place->rows = calloc(place->process_count + 1, sizeof(*place->rows));
@@ -123,18 +153,13 @@ static int make_rows(struct place *place)
         return -ENOMEM;
     for (size_t i = 0; i < place->process_count; i++) {
         const struct process *process = place->processes[i];
-        if (process->code_count == 0)
-            continue;
-        place->rows[place->row_count++] =
-            (struct place_process){.pid = process->pid,
-                                   .codes = process->code_count - process->repeated,
-                                   .code_bytes = process->code_bytes,
-                                   .repeated = process->repeated,
-                                   .first_file = process->first_file,
-                                   .files = process->file_count,
-                                   .events = process->event_count,
-                                   .dropped = process->dropped_count,
-                                   .beyond_layers = process->beyond_layers};
+        struct place_process *row = &place->rows[place->row_count];
+        row->pid = process->pid;
+        if (process->first == process)
+            add_to_row(row, process);
+        for (size_t n = 1; process->first == process && n < process->life_count; n++)
+            add_to_row(row, process->lives[n]);
+        place->row_count += row->files > 0;
     }
     qsort(place->rows, place->row_count, sizeof(*place->rows), compare_rows);
     return 0;
@@ -156,17 +181,25 @@ static int index_pieces(struct place *place)
     return err;
 }
 
+static int lay_out(struct place *place, struct process *process)
+{
+    if (process->code_count == 0)
+        return 0;
+    const int err = layers_assign(place, process);
+    return err ? err : windows_lay_out(place, process);
+}
+
+/* The files of a pid are numbered, and lie, one after the other. */
 int place_run(struct place *place)
 {
     int err = process_prepare_all(place);
 
     for (size_t i = 0; i < place->process_count && !err; i++) {
         struct process *process = place->processes[i];
-        if (process->code_count == 0)
-            continue;
-        err = layers_assign(place, process);
-        if (!err)
-            err = windows_lay_out(place, process);
+        if (process->first == process)
+            err = lay_out(place, process);
+        for (size_t n = 1; process->first == process && n < process->life_count && !err; n++)
+            err = lay_out(place, process->lives[n]);
     }
     if (!err)
         err = timeline_run(place);
@@ -202,11 +235,12 @@ const struct place_process *place_processes(const struct place *place, size_t *c
 /* The pieces that are mapped at the address of a query; NULL: none, and the answer is set. */
 static const struct finder *find_mapped(const struct place *place, struct place_query *query)
 {
-    const struct process *process = process_find(place, query->pid);
+    struct process *process = process_find(place, query->pid);
     uint64_t time = query->time;
     bool anonymous = false;
 
     query->found = PLACE_ELSEWHERE;
+    process = process ? lives_at(process, time) : NULL;
     for (unsigned depth = 0; process && process->holds_code && depth < ANCESTORS_MAX; depth++) {
         const struct history_change *change = history_find(&process->history, query->addr, time);
         const bool is_child = process->forked && process->fork_time <= time;

@@ -19,11 +19,19 @@ struct mapping {
 
 struct process {
     uint32_t pid;
-    bool related;    /* has pieces, or is an ancestor or descendant of a process that has */
-    bool has_model;  /* `model` and `covered` are kept */
-    bool holds_code; /* has pieces, or inherited some */
+    struct process *first;  /* of those that the pid stood for one after the other; maybe itself */
+    struct process **lives; /* of the first: all of them, by time; NULL: it is the only one */
+    size_t life_count, life_capacity;
+    uint64_t begin;       /* of this one, 0 for the first */
+    uint64_t made;        /* by the last fork or exec in it; before there is nothing; 0: none */
+    uint32_t file_number; /* of the first: that the next file gets */
+    bool related;         /* has pieces, or is an ancestor or descendant of a process that has */
+    bool has_model;       /* `model` and `covered` are kept */
+    bool holds_code;      /* has pieces, or inherited some */
     bool has_dump, forked;
-    uint64_t dump_time;  /* no piece is older, as far as the recording tells */
+    uint64_t dump_time; /* no piece is older, as far as the recording tells */
+    uint64_t *dump_times;
+    size_t dump_count, dump_capacity;
     uint64_t fork_time;  /* of the last fork that made it */
     uint64_t child_time; /* of the last fork that it made, so far in the timeline */
     struct process *parent;
@@ -79,6 +87,11 @@ struct fork {
     struct process *child, *parent;
 };
 
+struct exec {
+    uint64_t time;
+    struct process *process;
+};
+
 struct place {
     struct place_options options;
 
@@ -90,6 +103,8 @@ struct place {
     struct fork *forks;
     size_t fork_count, fork_capacity;
     size_t linked_forks; /* that processes know of */
+    struct exec *execs;
+    size_t exec_count, exec_capacity;
 
     struct place_file *files;
     size_t file_count, file_capacity;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "lives.h"
 #include "order.h"
 #include "place_internal.h"
 
@@ -50,6 +51,7 @@ struct process *process_get(struct place *place, uint32_t pid)
     if (!process)
         return NULL;
     process->pid = pid;
+    process->first = process;
     place->processes[place->process_count++] = process;
     place->table[table_slot(place, pid)] = process;
     return process;
@@ -59,6 +61,8 @@ void process_free(struct process *process)
 {
     if (!process)
         return;
+    free(process->lives);
+    free(process->dump_times);
     free(process->mappings);
     free(process->codes);
     free(process->by_offset);
@@ -97,6 +101,8 @@ static int compare_forks(const void *left, const void *right)
  */
 static void relate(struct place *place)
 {
+    for (size_t i = 0; i < place->process_count; i++)
+        place->processes[i]->related = false;
     for (size_t i = 0; i < place->process_count; i++) {
         struct process *process = place->processes[i];
         for (unsigned depth = 0; process && depth < ANCESTORS_MAX; depth++) {
@@ -225,9 +231,18 @@ int process_prepare_all(struct place *place)
             continue;
         process_sort_mappings(process);
         err = order_codes(process->codes, process->code_count, ORDER_TIME);
+    }
+    /* By now a pid is related if any of its lives may be. */
+    if (!err)
+        err = lives_split(place);
+    relate(place);
+    for (size_t i = 0; i < place->process_count && !err; i++) {
+        struct process *process = place->processes[i];
+        if (!process->related)
+            continue;
         process->holds_code = process->code_count > 0;
         process->has_model = needs_model(process);
-        err = err ? err : collect_ranges(process);
+        err = collect_ranges(process);
     }
     /* What a child inherits its parent has to know; forks are in order of time, so from the last
      * one on. */

@@ -164,8 +164,8 @@ static uint64_t first_possible_time(const struct process *process)
 
     if (process->has_dump && process->dump_time > time)
         time = process->dump_time;
-    if (process->forked && process->fork_time > time)
-        time = process->fork_time;
+    if (process->made > time)
+        time = process->made;
     return time;
 }
 

@@ -219,7 +219,7 @@ static int make_file(struct place *place, struct process *process, size_t first,
     struct place_file *file = &place->files[place->file_count++];
     *file = (struct place_file){
         .pid = process->pid,
-        .number = (uint32_t)process->file_count++,
+        .number = process->first->file_number++,
         .mirrors = mirrors,
         .codes = codes,
         .code_count = code_count,
@@ -236,6 +236,7 @@ static int make_file(struct place *place, struct process *process, size_t first,
     if (tables && !file->tables_offset)
         file->tables_offset =
             find_room_above(process, &process->library_ranges, bias.offset, end, tables);
+    process->file_count++;
     if (file->tables_offset)
         file->tables_size = tables;
     if (file->tables_offset >= end)

@@ -332,6 +332,97 @@ static void nothing_is_early_where_a_file_was(void **state)
     place_free(place);
 }
 
+static void another_program_runs_no_old_code(void **state)
+{
+    struct code codes[] = {piece(100, HEAP, 64)};
+    struct place *place = new_place();
+    size_t count;
+
+    (void)state;
+    assert_int_equal(place_add_mapping(place, 7, 50, HEAP, 0x1000, PLACE_ANONYMOUS, 0, 1), 0);
+    assert_int_equal(place_add_exec(place, 7, 200), 0);
+    assert_int_equal(place_add_mapping(place, 7, 210, HEAP, 0x1000, PLACE_ANONYMOUS, 0, 2), 0);
+    run(place, codes, 1);
+    assert_int_equal(found_at(place, 7, HEAP, 150), PLACE_NAMED);
+    assert_int_equal(found_at(place, 7, HEAP, 250), PLACE_ELSEWHERE);
+    /* perf keeps what the old program had mapped, so the new memory has to stay over it. */
+    place_dropped(place, &count);
+    assert_int_equal(count, 0);
+    place_free(place);
+}
+
+static void a_child_runs_no_inherited_code_after_an_exec(void **state)
+{
+    struct code codes[] = {piece(100, HEAP, 64)};
+    struct place *place = new_place();
+
+    (void)state;
+    assert_int_equal(place_add_fork(place, 8, 7, 200), 0);
+    assert_int_equal(place_add_exec(place, 8, 300), 0);
+    run(place, codes, 1);
+    assert_int_equal(found_at(place, 8, HEAP, 250), PLACE_NAMED);
+    assert_int_equal(found_at(place, 8, HEAP, 350), PLACE_ELSEWHERE);
+    place_free(place);
+}
+
+static void a_pid_used_again_has_other_code(void **state)
+{
+    struct code codes[] = {piece(100, HEAP, 64), piece(600, HEAP + 0x100, 64)};
+    struct place *place = new_place();
+    size_t files, rows;
+
+    (void)state;
+    assert_int_equal(place_add_mapping(place, 7, 50, HEAP, 0x1000, PLACE_ANONYMOUS, 0, 1), 0);
+    assert_int_equal(place_add_fork(place, 7, 1, 500), 0);
+    assert_int_equal(place_add_mapping(place, 7, 510, HEAP, 0x1000, PLACE_ANONYMOUS, 0, 2), 0);
+    run(place, codes, 2);
+    assert_int_equal(found_at(place, 7, HEAP, 400), PLACE_NAMED);
+    assert_int_equal(found_at(place, 7, HEAP + 0x100, 400), PLACE_UNNAMED);
+    assert_int_equal(found_at(place, 7, HEAP, 700), PLACE_UNNAMED);
+    assert_int_equal(found_at(place, 7, HEAP + 0x100, 700), PLACE_NAMED);
+    const struct place_file *file = place_files(place, &files);
+    const struct place_process *row = place_processes(place, &rows);
+    assert_int_equal(files, 2);
+    assert_int_equal(file[0].number, 0);
+    assert_int_equal(file[1].number, 1);
+    assert_int_equal(rows, 1);
+    assert_int_equal(row->codes, 2);
+    assert_int_equal(row->files, 2);
+    place_free(place);
+}
+
+/* Times may be off, as where a dump has another clock than the recording. */
+static void pieces_go_to_the_program_that_wrote_them(void **state)
+{
+    struct code codes[] = {piece(150, HEAP, 64)};
+    struct place *place = new_place();
+    size_t count;
+
+    (void)state;
+    assert_int_equal(place_add_mapping(place, 7, 50, 0x400000, 0x1000, PLACE_FILE, 1, 1), 0);
+    assert_int_equal(place_add_exec(place, 7, 200), 0);
+    assert_int_equal(place_add_dump(place, 7, 220), 0);
+    run(place, codes, 1);
+    assert_int_equal(found_at(place, 7, HEAP, 250), PLACE_NAMED);
+    const struct place_event *events = place_events(place, &count);
+    assert_true(count > 0 && events[0].time > 200);
+    place_free(place);
+}
+
+static void programs_that_do_nothing_cost_little(void **state)
+{
+    struct code codes[] = {piece(100, HEAP, 64)};
+    struct place *place = new_place();
+
+    (void)state;
+    for (uint64_t i = 0; i < 200000; i++)
+        assert_int_equal(place_add_exec(place, 7, 200 + i), 0);
+    run(place, codes, 1);
+    assert_int_equal(found_at(place, 7, HEAP, 150), PLACE_NAMED);
+    assert_int_equal(found_at(place, 7, HEAP, 300000), PLACE_ELSEWHERE);
+    place_free(place);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -349,6 +440,11 @@ int main(void)
         cmocka_unit_test(tables_go_above_where_nothing_is_free_below),
         cmocka_unit_test(a_child_keeps_inherited_code),
         cmocka_unit_test(nothing_is_early_where_a_file_was),
+        cmocka_unit_test(another_program_runs_no_old_code),
+        cmocka_unit_test(a_child_runs_no_inherited_code_after_an_exec),
+        cmocka_unit_test(a_pid_used_again_has_other_code),
+        cmocka_unit_test(pieces_go_to_the_program_that_wrote_them),
+        cmocka_unit_test(programs_that_do_nothing_cost_little),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

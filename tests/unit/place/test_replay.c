@@ -2,7 +2,8 @@
 /*
  * Random recordings, read as a reader does: the mappings that are kept and the events slipped in
  * are applied in order of time, and at every time every address must show the code, or the file,
- * that was put there last.
+ * that was put there last. Pids are used again, and programs replaced by others; perf keeps the
+ * mappings of the old program then, other readers do not.
  */
 #include "jitinject/place.h"
 
@@ -21,7 +22,7 @@
 #define PIDS  3
 #define FIRST UINT64_C(0x7f1234560000)
 
-enum kind { LOAD, MAP_FILE, MAP_ANONYMOUS, FORK };
+enum kind { LOAD, MAP_FILE, MAP_ANONYMOUS, FORK, EXEC };
 
 struct item {
     enum kind kind;
@@ -40,8 +41,15 @@ struct view {
     uint64_t offset;
 };
 
+/* A process at some time. */
+struct memory {
+    struct view slots[SLOTS];
+    uint64_t execed; /* when it, or the process it was forked from, became another program */
+};
+
 struct world {
     uint64_t slot_size;
+    bool keeps_on_exec; /* the reader */
     struct item items[ITEMS];
     struct code codes[ITEMS];
     size_t code_count;
@@ -75,12 +83,17 @@ static void make_world(struct world *world, unsigned seed)
     memset(world, 0, sizeof(*world));
     srand(seed);
     world->slot_size = sizes[seed % 3];
+    world->keeps_on_exec = seed % 2;
     for (size_t i = 0; i < ITEMS; i++) {
         struct item *item = &world->items[i];
-        const int choice = rand() % 10;
+        const int choice = rand() % 20;
 
         time += 10;
-        item->kind = choice < 6 ? LOAD : choice < 7 ? MAP_FILE : choice < 9 ? MAP_ANONYMOUS : FORK;
+        item->kind = choice < 12   ? LOAD
+                     : choice < 14 ? MAP_FILE
+                     : choice < 17 ? MAP_ANONYMOUS
+                     : choice < 19 ? FORK
+                                   : EXEC;
         item->time = time;
         item->pid = 1 + (uint32_t)rand() % PIDS;
         item->parent = 1 + (uint32_t)rand() % PIDS;
@@ -89,12 +102,8 @@ static void make_world(struct world *world, unsigned seed)
         if (item->slot + item->slots > SLOTS)
             item->slots = SLOTS - item->slot;
         item->kept = true;
-        /* A process is made by one fork, before anything of its own happens. */
-        if (item->kind == FORK && (item->pid <= item->parent))
+        if (item->kind == FORK && item->pid == item->parent)
             item->kind = LOAD;
-        for (size_t before = 0; before < i && item->kind == FORK; before++)
-            if (world->items[before].pid == item->pid)
-                item->kind = LOAD;
         if (item->kind == LOAD) {
             item->code = &world->codes[world->code_count++];
             *item->code = (struct code){.time = item->time,
@@ -112,6 +121,8 @@ static void feed(struct place *place, struct world *world)
         const struct item *item = &world->items[i];
         if (item->kind == FORK)
             assert_int_equal(place_add_fork(place, item->pid, item->parent, item->time), 0);
+        else if (item->kind == EXEC)
+            assert_int_equal(place_add_exec(place, item->pid, item->time), 0);
         else if (item->kind != LOAD)
             assert_int_equal(
                 place_add_mapping(place, item->pid, item->time, slot_address(world, item->slot),
@@ -134,14 +145,18 @@ static void feed(struct place *place, struct world *world)
 }
 
 /* What is there: the newest of code and files; memory without a file hides neither. */
-static void expect(struct view views[PIDS + 1][SLOTS], const struct item *item)
+static void expect(struct memory memories[PIDS + 1], const struct item *item)
 {
-    if (item->kind == FORK) {
-        memcpy(views[item->pid], views[item->parent], sizeof(views[0]));
+    struct memory *memory = &memories[item->pid];
+
+    if (item->kind == FORK)
+        *memory = memories[item->parent];
+    if (item->kind == EXEC)
+        *memory = (struct memory){.execed = item->time};
+    if (item->kind == FORK || item->kind == EXEC)
         return;
-    }
     for (unsigned slot = item->slot; slot < item->slot + item->slots; slot++) {
-        struct view *view = &views[item->pid][slot];
+        struct view *view = &memory->slots[slot];
         if (item->kind == LOAD)
             *view = (struct view){.kind = OURS, .code = item->code};
         else if (item->kind == MAP_FILE)
@@ -151,25 +166,28 @@ static void expect(struct view views[PIDS + 1][SLOTS], const struct item *item)
     }
 }
 
-static void see_item(struct view views[PIDS + 1][SLOTS], const struct item *item)
+static void see_item(struct memory memories[PIDS + 1], const struct world *world,
+                     const struct item *item)
 {
     if (item->kind == FORK)
-        memcpy(views[item->pid], views[item->parent], sizeof(views[0]));
-    if (item->kind == FORK || item->kind == LOAD || !item->kept)
+        memories[item->pid] = memories[item->parent];
+    if (item->kind == EXEC && !world->keeps_on_exec)
+        memories[item->pid] = (struct memory){0};
+    if (item->kind == FORK || item->kind == EXEC || item->kind == LOAD || !item->kept)
         return;
     for (unsigned slot = item->slot; slot < item->slot + item->slots; slot++)
-        views[item->pid][slot] =
+        memories[item->pid].slots[slot] =
             (struct view){.kind = item->kind == MAP_FILE ? REAL_FILE : ANONYMOUS};
 }
 
-static void see_event(struct view views[PIDS + 1][SLOTS], const struct world *world,
+static void see_event(struct memory memories[PIDS + 1], const struct world *world,
                       const struct place_event *event)
 {
     for (unsigned slot = 0; slot < SLOTS; slot++) {
         const uint64_t address = slot_address(world, slot);
         if (address < event->addr || address - event->addr >= event->len)
             continue;
-        views[event->pid][slot] = (struct view){
+        memories[event->pid].slots[slot] = (struct view){
             .kind = OURS, .file = event->file, .offset = event->offset + (address - event->addr)};
     }
 }
@@ -193,12 +211,18 @@ static const struct code *code_at(const struct place *place, const struct view *
 }
 
 static void check_slot(const struct place *place, const struct world *world, uint32_t pid,
-                       unsigned slot, uint64_t time, const struct view *expected,
+                       unsigned slot, uint64_t time, const struct memory *memory,
                        const struct view *seen)
 {
+    const struct view *expected = &memory->slots[slot];
     const enum place_found found = found_at(place, pid, slot_address(world, slot), time);
     const struct code *code = seen->kind == OURS ? code_at(place, seen) : NULL;
 
+    /* Nothing can run where a new program has nothing, so it does not matter what a reader has. */
+    if (expected->kind == NOTHING && memory->execed)
+        return;
+    if (code)
+        assert_true(code->time >= memory->execed);
     if (expected->kind == REAL_FILE) {
         assert_int_equal(seen->kind, REAL_FILE);
         assert_int_not_equal(found, PLACE_NAMED);
@@ -215,7 +239,7 @@ static void check_slot(const struct place *place, const struct world *world, uin
 
 static void replay(const struct place *place, const struct world *world)
 {
-    static struct view expected[PIDS + 1][SLOTS], seen[PIDS + 1][SLOTS];
+    static struct memory expected[PIDS + 1], seen[PIDS + 1];
     size_t event_count, next_event = 0, next_item = 0;
     const struct place_event *events = place_events(place, &event_count);
 
@@ -224,7 +248,7 @@ static void replay(const struct place *place, const struct world *world)
     for (uint64_t time = 1000; time < 1000 + 10 * ITEMS + 20; time++) {
         for (; next_item < ITEMS && world->items[next_item].time <= time; next_item++) {
             expect(expected, &world->items[next_item]);
-            see_item(seen, &world->items[next_item]);
+            see_item(seen, world, &world->items[next_item]);
         }
         for (; next_event < event_count && events[next_event].time <= time; next_event++)
             see_event(seen, world, &events[next_event]);
@@ -234,7 +258,7 @@ static void replay(const struct place *place, const struct world *world)
             continue;
         for (uint32_t pid = 1; pid <= PIDS; pid++)
             for (unsigned slot = 0; slot < SLOTS; slot++)
-                check_slot(place, world, pid, slot, time, &expected[pid][slot], &seen[pid][slot]);
+                check_slot(place, world, pid, slot, time, &expected[pid], &seen[pid].slots[slot]);
     }
     assert_int_equal(next_event, event_count);
 }

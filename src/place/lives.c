@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: MIT */
+#include "lives.h"
+
+#include "jitinject/array.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* Begins a life. */
+struct start {
+    struct process *process;
+    uint64_t time;
+    struct fork *fork; /* that made the process; NULL: an exec */
+};
+
+static int compare_starts(const void *left, const void *right)
+{
+    const struct start *a = left, *b = right;
+
+    if (a->process->pid != b->process->pid)
+        return a->process->pid < b->process->pid ? -1 : 1;
+    if (a->time != b->time)
+        return a->time < b->time ? -1 : 1;
+    return (a->fork == NULL) - (b->fork == NULL);
+}
+
+static int add_life(struct process *first, struct process *life)
+{
+    if (!array_reserve(&first->lives, &first->life_capacity, first->life_count + 1))
+        return -ENOMEM;
+    first->lives[first->life_count++] = life;
+    return 0;
+}
+
+static int new_life(struct place *place, struct process *first, const struct start *start)
+{
+    struct process *life;
+
+    if (!array_reserve(&place->processes, &place->process_capacity, place->process_count + 1))
+        return -ENOMEM;
+    life = calloc(1, sizeof(*life));
+    if (!life)
+        return -ENOMEM;
+    place->processes[place->process_count++] = life;
+    life->pid = first->pid;
+    life->first = first;
+    life->begin = start->time;
+    return add_life(first, life);
+}
+
+struct process *lives_at(struct process *first, uint64_t time)
+{
+    size_t low = 1, high = first->life_count;
+
+    if (!first->lives)
+        return first;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (first->lives[middle]->begin <= time)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return first->lives[low - 1];
+}
+
+/* Number of records of a process before `time`, from number `from` on. */
+static size_t mappings_before(const struct process *process, size_t from, uint64_t time)
+{
+    while (from < process->mapping_count && process->mappings[from].time < time)
+        from++;
+    return from;
+}
+
+static size_t codes_before(const struct process *process, size_t from, uint64_t time)
+{
+    while (from < process->code_count && process->codes[from]->time < time)
+        from++;
+    return from;
+}
+
+/*
+ * Makes the lives. A program of which nothing is known makes none of its own: what there is before
+ * the first fork of a pid, or between two execs.
+ */
+static int begin_lives(struct place *place, struct process *first, const struct start *starts,
+                       size_t count)
+{
+    size_t mapping = 0, code = 0;
+    int err = add_life(first, first);
+
+    first->forked = false;
+    first->fork_time = 0;
+    first->parent = NULL;
+    for (size_t i = 0; i < count && !err; i++) {
+        struct process *last = first->lives[first->life_count - 1];
+        const size_t next_mapping = mappings_before(first, mapping, starts[i].time);
+        const size_t next_code = codes_before(first, code, starts[i].time);
+        const bool empty = next_mapping == mapping && next_code == code && !last->forked;
+        if (!empty)
+            err = new_life(place, first, &starts[i]);
+        if (err)
+            return err;
+        last = first->lives[first->life_count - 1];
+        last->made = starts[i].time;
+        mapping = next_mapping;
+        code = next_code;
+        last->forked = starts[i].fork != NULL;
+        if (starts[i].fork) {
+            last->fork_time = starts[i].time;
+            starts[i].fork->child = last;
+        }
+    }
+    return err;
+}
+
+static int share_mappings(struct process *first)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < first->mapping_count; i++) {
+        struct process *life = lives_at(first, first->mappings[i].time);
+        if (life == first) {
+            first->mappings[kept++] = first->mappings[i];
+            continue;
+        }
+        if (!array_reserve(&life->mappings, &life->mapping_capacity, life->mapping_count + 1))
+            return -ENOMEM;
+        life->mappings[life->mapping_count++] = first->mappings[i];
+    }
+    first->mapping_count = kept;
+    return 0;
+}
+
+static void share_dumps(struct process *first)
+{
+    first->has_dump = false;
+    for (size_t i = 0; i < first->dump_count; i++) {
+        struct process *life = lives_at(first, first->dump_times[i]);
+        if (!life->has_dump || first->dump_times[i] < life->dump_time)
+            life->dump_time = first->dump_times[i];
+        life->has_dump = true;
+    }
+}
+
+/*
+ * Pieces go by their times; but times may be off, and the life that wrote a dump is known. So they
+ * do not go to a life without a dump where the next one has one.
+ */
+static int share_codes(struct process *first)
+{
+    size_t kept = 0, next = 0;
+
+    for (size_t i = 0; i < first->code_count; i++) {
+        struct process *life = lives_at(first, first->codes[i]->time);
+        while (next < first->life_count &&
+               (first->lives[next]->begin < life->begin || !first->lives[next]->has_dump))
+            next++;
+        if (!life->has_dump && next < first->life_count)
+            life = first->lives[next];
+        if (life == first) {
+            first->codes[kept++] = first->codes[i];
+            continue;
+        }
+        if (first->codes[i]->time <= life->made)
+            first->codes[i]->time = life->made + 1;
+        if (!array_reserve(&life->codes, &life->code_capacity, life->code_count + 1))
+            return -ENOMEM;
+        life->codes[life->code_count++] = first->codes[i];
+    }
+    first->code_count = kept;
+    return 0;
+}
+
+static int split(struct place *place, struct process *first, const struct start *starts,
+                 size_t count)
+{
+    int err = begin_lives(place, first, starts, count);
+
+    if (!err)
+        err = share_mappings(first);
+    if (!err) {
+        share_dumps(first);
+        err = share_codes(first);
+    }
+    return err;
+}
+
+static int collect_starts(const struct place *place, struct start **out, size_t *count)
+{
+    struct start *starts = malloc((place->fork_count + place->exec_count + 1) * sizeof(*starts));
+
+    *count = 0;
+    *out = starts;
+    if (!starts)
+        return -ENOMEM;
+    for (size_t i = 0; i < place->fork_count; i++)
+        if (place->forks[i].child->related)
+            starts[(*count)++] = (struct start){.process = place->forks[i].child,
+                                                .time = place->forks[i].time,
+                                                .fork = &place->forks[i]};
+    for (size_t i = 0; i < place->exec_count; i++)
+        if (place->execs[i].process->related)
+            starts[(*count)++] =
+                (struct start){.process = place->execs[i].process, .time = place->execs[i].time};
+    qsort(starts, *count, sizeof(*starts), compare_starts);
+    return 0;
+}
+
+int lives_split(struct place *place)
+{
+    struct start *starts = NULL;
+    size_t count = 0;
+    int err = collect_starts(place, &starts, &count);
+
+    for (size_t first = 0, next; first < count && !err; first = next) {
+        for (next = first + 1; next < count && starts[next].process == starts[first].process;
+             next++)
+            ;
+        err = split(place, starts[first].process, starts + first, next - first);
+    }
+    free(starts);
+    for (size_t i = 0; i < place->fork_count && !err; i++) {
+        struct fork *fork = &place->forks[i];
+        fork->parent = lives_at(fork->parent, fork->time);
+        fork->child->parent = fork->parent;
+    }
+    return err;
+}
