@@ -150,6 +150,20 @@ static int check_ids(struct perfdata *data)
     return 0;
 }
 
+/* perf record writes the size of the data at its end. Without it they reach as far as the file. */
+static void take_unclosed(struct perfdata *data)
+{
+    struct section *records = &data->data_section;
+
+    data->unclosed = records->size == 0 && records->offset < data->file_size;
+    if (!data->unclosed)
+        return;
+    records->size = data->file_size - records->offset;
+    diag_report(data->diag, DIAG_WARNING, data->path, HEADER_DATA + 8,
+                "perf record was not ended properly: what is whole of its data is used, the "
+                "features (machine, build-ids, ...) are missing");
+}
+
 static int read_file_form(struct perfdata *data)
 {
     int err = read_exactly(data, data->header, HEADER_SIZE_OLD, 0, "its header");
@@ -159,6 +173,7 @@ static int read_file_form(struct perfdata *data)
     uint64_t entry_size = bytes_u64(data->header + 16, data->swapped);
     data->attr_section = section_at(data->header + HEADER_ATTRS, data->swapped);
     data->data_section = section_at(data->header + HEADER_DATA, data->swapped);
+    take_unclosed(data);
     err = check_sections(data, entry_size);
     if (!err && data->header_size == HEADER_SIZE)
         err = read_exactly(data, data->header, HEADER_SIZE, 0, "its header");
@@ -166,7 +181,7 @@ static int read_file_form(struct perfdata *data)
         err = read_attrs(data, entry_size);
     if (!err)
         err = check_ids(data);
-    if (!err && data->header_size == HEADER_SIZE)
+    if (!err && data->header_size == HEADER_SIZE && !data->unclosed)
         err = features_read(data);
     return err;
 }

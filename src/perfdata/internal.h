@@ -54,6 +54,7 @@ struct perfdata {
     uint64_t file_size;
 
     bool pipe, swapped, big_endian;
+    bool unclosed; /* perf record did not come to write sizes and features */
     uint8_t header[HEADER_SIZE]; /* as found */
     uint64_t header_size;
     struct section attr_section, data_section;

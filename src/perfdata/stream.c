@@ -45,6 +45,13 @@ static int cut_record(struct perfdata *data)
 {
     const struct source *source = &data->source;
 
+    if (data->unclosed) {
+        if (!data->ended)
+            diag_report(data->diag, DIAG_WARNING, data->path, source->offset,
+                        "the data end within a record; %" PRIu64 " bytes are left out",
+                        source_left(source));
+        return NOTHING;
+    }
     if (is_closing_words(data)) {
         if (!data->ended)
             diag_report(data->diag, DIAG_WARNING, data->path, source->offset,
@@ -66,7 +73,8 @@ static int failed(struct perfdata *data, int err)
     return perfdata_fail(data, err, data->source.offset, "cannot read it: %s", strerror(-err));
 }
 
-/* Bytes that follow the record at the position, outside of its size. */
+/* Bytes that follow the record at the position, outside of its size. RECORD, or what it is instead.
+ */
 static int find_payload(struct perfdata *data, const struct perfdata_record *record)
 {
     uint64_t payload = 0;
@@ -76,12 +84,15 @@ static int find_payload(struct perfdata *data, const struct perfdata_record *rec
     else if (record->type == PERFDATA_TRACING_DATA && record->size >= TRACING_DATA_SIZE + 4)
         payload = bytes_u32(record->bytes + TRACING_DATA_SIZE, data->swapped);
     if (payload > source_left(&data->source) - record->size)
-        return perfdata_fail(data, -EBADMSG, record->offset,
-                             "%" PRIu64 " bytes are to follow the record, the data end before; "
-                             "the file is cut or damaged, copy or record it again",
-                             payload);
+        return data->unclosed
+                   ? cut_record(data)
+                   : perfdata_fail(data, -EBADMSG, record->offset,
+                                   "%" PRIu64
+                                   " bytes are to follow the record, the data end before; "
+                                   "the file is cut or damaged, copy or record it again",
+                                   payload);
     data->payload = payload;
-    return 0;
+    return RECORD;
 }
 
 static int next_in_file(struct perfdata *data, struct perfdata_record *record)
@@ -104,6 +115,8 @@ static int next_in_file(struct perfdata *data, struct perfdata_record *record)
         err = compressed_begin(data, type, size);
         return err ? failed(data, err) : AGAIN;
     }
+    if (size < RECORD_HEADER && data->unclosed)
+        return cut_record(data);
     if (size < RECORD_HEADER)
         return perfdata_fail(data, -EBADMSG, source->offset,
                              "a record of %u bytes cannot be; the file is damaged", size);
@@ -116,9 +129,9 @@ static int next_in_file(struct perfdata *data, struct perfdata_record *record)
     record->misc = bytes_u16(source_bytes(source) + 4, data->swapped);
     record->size = size;
     record->bytes = source_bytes(source);
-    err = type < PERFDATA_HEADER_ATTR ? 0 : find_payload(data, record);
-    if (err)
-        return err;
+    int got = type < PERFDATA_HEADER_ATTR ? RECORD : find_payload(data, record);
+    if (got != RECORD)
+        return got;
     record->payload = data->payload;
     source_skip(source, size);
     return RECORD;
