@@ -16,6 +16,13 @@ struct inject_dump {
     const char *path;
 };
 
+/* How to find out when code came to be, on the clock of the recording. */
+enum inject_clock {
+    INJECT_CLOCK_AUTO,   /* as the inputs tell; where they do not, the run fails */
+    INJECT_CLOCK_OFFSET, /* by adding clock_offset to the times in dumps */
+    INJECT_CLOCK_IGNORE, /* not at all: code that had its addresses to itself is always there */
+};
+
 struct inject_options {
     const char *input;      /* "-": standard input */
     const char *output;     /* "-": standard output; it and a fifo get the pipe form */
@@ -29,6 +36,8 @@ struct inject_options {
     bool compress_debug; /* line tables compressed */
     bool has_debug_bias; /* debug_bias counts; else it is found out for each dump */
     uint64_t debug_bias; /* bytes that the addresses of line tables are too high */
+    enum inject_clock clock;
+    int64_t clock_offset; /* ns */
 };
 
 /* A shared object that was written. */
@@ -68,14 +77,36 @@ struct inject_time {
     uint64_t wall, cpu;
 };
 
+/* What was done with the times of a dump. */
+enum inject_timing {
+    INJECT_TIMING_UNKNOWN,   /* nothing could be: the dump was left out */
+    INJECT_TIMING_KEPT,      /* its clock is that of the recording */
+    INJECT_TIMING_CONVERTED, /* the processor's, converted as the recording says */
+    INJECT_TIMING_SHIFTED,   /* `offset` was added */
+    INJECT_TIMING_IGNORED,   /* all of its code is there from when the dump was announced */
+};
+
+/* The times of a dump that was read. */
+struct inject_dump_clock {
+    char *path;
+    uint32_t pid; /* of its writer, in the recording */
+    enum inject_timing timing;
+    int64_t offset;       /* ns */
+    uint64_t uncertainty; /* ns that code may be placed too early */
+    uint64_t reused; /* pieces left out: times are ignored, and their addresses were used again */
+    uint64_t first_time, last_time; /* of its code, ns on the clock of the recording; 0: none */
+};
+
 /* The result as data. All zero is an empty one. */
 struct inject_summary {
     struct inject_process *processes; /* by pid */
     size_t process_count, process_capacity;
     struct inject_file *files;
     size_t file_count;
-    uint64_t markers;      /* dumps that the recording names */
-    uint64_t dumps;        /* of these, the ones that were read */
+    uint64_t markers;                 /* dumps that the recording names */
+    uint64_t dumps;                   /* of these, the ones that were read */
+    struct inject_dump_clock *clocks; /* one for each dump that was read, be it of use or not */
+    size_t clock_count;
     uint64_t samples;      /* of all kinds */
     uint64_t output_bytes; /* of the perf.data written */
     struct inject_time times[INJECT_STEPS];

@@ -60,6 +60,9 @@ void options_help(void)
           "                      given again\n"
           "      --dump-dir DIR  look for dumps in DIR, too, by path as in a container's root and\n"
           "                      by name; may be given again\n"
+          "      --clock=auto|mono|ignore|OFFSET\n"
+          "                      how times of dumps become those of a recording that was made\n"
+          "                      without `-k mono` (default: auto)\n"
           "      --debug-bias=auto|N\n"
           "                      bytes that line tables are behind the code (default: auto, found\n"
           "                      out for each dump)\n"
@@ -157,6 +160,35 @@ static bool parse_debug_bias(const char *value, struct inject_options *options)
     return false;
 }
 
+/* "auto", "mono", "ignore", or ns with a sign or without, as in C. */
+static bool parse_clock(const char *value, struct inject_options *options)
+{
+    const char *digits = value + (*value == '+' || *value == '-');
+    char *end = NULL;
+
+    options->clock_offset = 0;
+    if (strcmp(value, "auto") == 0) {
+        options->clock = INJECT_CLOCK_AUTO;
+        return true;
+    }
+    if (strcmp(value, "ignore") == 0) {
+        options->clock = INJECT_CLOCK_IGNORE;
+        return true;
+    }
+    options->clock = INJECT_CLOCK_OFFSET;
+    if (strcmp(value, "mono") == 0)
+        return true;
+    errno = 0;
+    options->clock_offset = strtoll(value, &end, 0);
+    if (*digits >= '0' && *digits <= '9' && !*end && !errno)
+        return true;
+    fprintf(stderr,
+            "jitinject: --clock takes auto, mono, ignore or a number of nanoseconds, not "
+            "'%s'\n",
+            value);
+    return false;
+}
+
 /* As linkers have it. */
 static bool parse_compression(const char *value, struct inject_options *options)
 {
@@ -204,13 +236,14 @@ static bool add_dump(const char *value, struct options *options)
 
 enum options_action options_parse(int argc, char **argv, struct options *options)
 {
-    enum { SO_DIR = 256, DUMP, DUMP_DIR, DEBUG_BIAS, COMPRESS_DEBUG };
+    enum { SO_DIR = 256, DUMP, DUMP_DIR, CLOCK, DEBUG_BIAS, COMPRESS_DEBUG };
     static const struct option known[] = {
         {"input", required_argument, NULL, 'i'},
         {"output", required_argument, NULL, 'o'},
         {"so-dir", required_argument, NULL, SO_DIR},
         {"dump", required_argument, NULL, DUMP},
         {"dump-dir", required_argument, NULL, DUMP_DIR},
+        {"clock", required_argument, NULL, CLOCK},
         {"debug-bias", required_argument, NULL, DEBUG_BIAS},
         {"compress-debug-sections", optional_argument, NULL, COMPRESS_DEBUG},
         {"force", no_argument, NULL, 'f'},
@@ -246,6 +279,10 @@ enum options_action options_parse(int argc, char **argv, struct options *options
             break;
         case DUMP_DIR:
             if (!add_dump_dir(optarg, options))
+                return misuse();
+            break;
+        case CLOCK:
+            if (!parse_clock(optarg, &options->inject))
                 return misuse();
             break;
         case DEBUG_BIAS:

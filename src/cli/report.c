@@ -49,6 +49,18 @@ static void report_process(const struct options *options, const struct inject_su
     }
 }
 
+/* What was done with times that are not those of the recording. */
+static void report_clock(const struct inject_dump_clock *clock, FILE *stream)
+{
+    if (clock->timing == INJECT_TIMING_CONVERTED)
+        fprintf(stream, "%s: times of the processor, converted\n", clock->path);
+    else if (clock->timing == INJECT_TIMING_SHIFTED)
+        fprintf(stream, "%s: times shifted by %" PRId64 " ns\n", clock->path, clock->offset);
+    else if (clock->timing == INJECT_TIMING_IGNORED)
+        fprintf(stream, "%s: times ignored, %" PRIu64 " functions left out\n", clock->path,
+                clock->reused);
+}
+
 static void report_times(const struct inject_summary *summary, FILE *stream)
 {
     static const char *const names[] = {
@@ -68,6 +80,8 @@ void report_summary(const struct options *options, const struct inject_summary *
         return;
     for (size_t i = 0; i < summary->process_count; i++)
         report_process(options, summary, &summary->processes[i], stream);
+    for (size_t i = 0; i < summary->clock_count && options->verbose > 0; i++)
+        report_clock(&summary->clocks[i], stream);
     if (options->verbose > 1)
         report_times(summary, stream);
 }

@@ -1,64 +1,144 @@
 /* SPDX-License-Identifier: MIT */
-/* The clock of a dump is to be that of the recording: CLOCK_MONOTONIC, or the raw TSC that perf
- * tells how to convert. */
-#include "recording.h"
+#include "clock.h"
 
 #include <errno.h>
-#include <time.h>
+#include <stdlib.h>
+#include <string.h>
 
-static bool is_monotonic(const struct perfdata *data)
+uint64_t clock_shift(uint64_t time, int64_t offset)
 {
-    size_t count;
-    const struct perfdata_attr *attrs = perfdata_attrs(data, &count);
+    uint64_t sum;
 
-    for (size_t i = 0; i < count; i++)
-        if (attrs[i].takes_samples &&
-            !(attrs[i].use_clockid && attrs[i].clockid == CLOCK_MONOTONIC))
-            return false;
-    return true;
+    if (__builtin_add_overflow(time, offset, &sum))
+        return offset < 0 ? 0 : UINT64_MAX;
+    return sum;
 }
 
-/* Whether a span of time meets that of the samples. */
-static bool is_plausible(const struct recording *recording, uint64_t first, uint64_t last)
+/* When the writer of each dump told of it. */
+static void find_announcements(struct recording *recording)
 {
-    return first <= recording->last_time && last >= recording->first_time;
-}
-
-int clock_align(const struct recording *recording, struct dump *dump)
-{
-    const struct perfdata_time_conv *conv = perfdata_time_conversion(recording->data);
-    const struct jitdump_stats *stats = &dump->index.stats;
-    const bool monotonic = is_monotonic(recording->data);
-    const char *path = jitdump_path(dump->file);
-
-    if (!jitdump_header(dump->file)->arch_timestamps) {
-        if (monotonic)
-            return 0;
-        diag_report(recording->diag, DIAG_ERROR, perfdata_path(recording->data), DIAG_NO_OFFSET,
-                    "recorded without the clock of its JIT dumps, so that no code can be placed in "
-                    "time: record again with `perf record -k mono`");
-        return -ENOTSUP;
+    for (size_t i = 0; i < recording->dump_count; i++)
+        recording->dumps[i].announced = UINT64_MAX;
+    for (size_t i = 0; i < recording->marker_count; i++) {
+        const struct marker *marker = &recording->markers[i];
+        struct dump *dump = marker->dump == NO_DUMP ? NULL : &recording->dumps[marker->dump];
+        if (dump && marker->pid == dump->pid && marker->time < dump->announced)
+            dump->announced = marker->time;
     }
-    /* The flag is known to be set on dumps that are in nanoseconds. */
-    const bool fits_as_ns = is_plausible(recording, stats->first_time, stats->last_time);
-    const bool fits_as_tsc =
-        conv->present && is_plausible(recording, perfdata_time_from_arch(conv, stats->first_time),
-                                      perfdata_time_from_arch(conv, stats->last_time));
-    if (fits_as_tsc) {
-        for (size_t i = 0; i < dump->index.count; i++) {
-            struct code *code = jitdump_index_code(&dump->index, i);
-            code->time = perfdata_time_from_arch(conv, code->time);
+    for (size_t i = 0; i < recording->dump_count; i++)
+        if (recording->dumps[i].announced == UINT64_MAX)
+            recording->dumps[i].announced = 0;
+}
+
+static uint64_t time_of(const struct recording *recording, const struct dump *dump,
+                        const struct code *code)
+{
+    switch (dump->clock.timing) {
+    case INJECT_TIMING_CONVERTED:
+        return perfdata_time_from_arch(perfdata_time_conversion(recording->data), code->time);
+    case INJECT_TIMING_SHIFTED:
+        return clock_shift(code->time, dump->clock.offset);
+    case INJECT_TIMING_IGNORED:
+        return clock_start(recording, dump, code->pid);
+    default:
+        return code->time;
+    }
+}
+
+/* Gives the pieces their times, and leaves out those that would need one where there is none. */
+static void apply(const struct recording *recording, struct dump *dump)
+{
+    struct jitdump_index *index = &dump->index;
+    struct dump_clock *clock = &dump->clock;
+    size_t kept = 0;
+
+    for (size_t i = 0; i < index->count; i++) {
+        struct code code = *jitdump_index_code(index, i);
+        if (clock->timing == INJECT_TIMING_IGNORED && (code.flags & CODE_REUSED)) {
+            clock->reused++;
+            continue;
         }
-        return 0;
+        code.time = time_of(recording, dump, &code);
+        clock->first = kept == 0 || code.time < clock->first ? code.time : clock->first;
+        clock->last = code.time > clock->last ? code.time : clock->last;
+        *jitdump_index_code(index, kept++) = code;
     }
-    if (monotonic && fits_as_ns) {
-        diag_report(recording->diag, DIAG_NOTE, path, 40 - 8,
-                    "says that its times are those of the processor, but they are nanoseconds");
-        return 0;
+    index->count = kept;
+    clock->placed = true;
+}
+
+void clock_read(const struct recording *recording, struct task_life life, struct dump *dump)
+{
+    struct dump_clock *clock = &dump->clock;
+
+    clock_choose(recording, life, dump);
+    if (clock->timing == INJECT_TIMING_KEPT) {
+        clock->first = dump->index.stats.first_time;
+        clock->last = dump->index.stats.last_time;
+        clock->placed = true;
+    } else if (clock->timing != INJECT_TIMING_UNKNOWN && clock->timing != INJECT_TIMING_IGNORED) {
+        apply(recording, dump);
     }
-    diag_report(recording->diag, DIAG_WARNING, path, DIAG_NO_OFFSET,
-                conv->present ? "its times lie outside of the recording: left out"
-                              : "has times of the processor (TSC), and the recording does not say "
-                                "how to convert them: left out; record without `-k`");
-    return -EBADMSG;
+}
+
+static int summarize(const struct recording *recording)
+{
+    struct inject_summary *summary = recording->summary;
+
+    summary->clocks = calloc(recording->dump_count + 1, sizeof(*summary->clocks));
+    if (!summary->clocks)
+        return -ENOMEM;
+    for (size_t i = 0; i < recording->dump_count; i++) {
+        const struct dump *dump = &recording->dumps[i];
+        const struct dump_clock *clock = &dump->clock;
+        char *path = strdup(jitdump_path(dump->file));
+        if (!path)
+            return -ENOMEM;
+        summary->clocks[summary->clock_count++] =
+            (struct inject_dump_clock){.path = path,
+                                       .pid = dump->pid,
+                                       .timing = clock->timing,
+                                       .offset = clock->offset,
+                                       .uncertainty = clock->uncertainty,
+                                       .reused = clock->reused,
+                                       .first_time = clock->first,
+                                       .last_time = clock->last};
+    }
+    return 0;
+}
+
+/* What could not be placed in time stays what it was: the mapping of a file. */
+static void drop_unplaced(struct recording *recording)
+{
+    for (size_t i = 0; i < recording->marker_count; i++) {
+        struct marker *marker = &recording->markers[i];
+        if (marker->dump != NO_DUMP && !recording->dumps[marker->dump].clock.placed)
+            marker->dump = NO_DUMP;
+    }
+}
+
+int clock_align(struct recording *recording)
+{
+    size_t placed = 0, unplaced = 0;
+
+    find_announcements(recording);
+    int err = clock_settle(recording);
+    for (size_t i = 0; i < recording->dump_count && !err; i++) {
+        struct dump *dump = &recording->dumps[i];
+        if (dump->unowned)
+            continue;
+        if (!dump->clock.placed && dump->clock.timing != INJECT_TIMING_UNKNOWN)
+            apply(recording, dump);
+        placed += dump->clock.placed;
+        unplaced += !dump->clock.placed;
+    }
+    for (size_t i = 0; i < recording->dump_count && !err; i++) {
+        const struct dump *dump = &recording->dumps[i];
+        if (!dump->unowned)
+            clock_report(recording, dump, placed ? DIAG_WARNING : DIAG_ERROR);
+    }
+    drop_unplaced(recording);
+    if (!err)
+        err = summarize(recording);
+    return !err && unplaced && !placed ? -ENOTSUP : err;
 }

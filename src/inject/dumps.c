@@ -2,6 +2,7 @@
 /* The dumps of a recording: found by their markers or given by the user, each read once, their code
  * given to its processes. */
 #include "ahead.h"
+#include "clock.h"
 #include "owner.h"
 
 #include "jitinject/array.h"
@@ -51,7 +52,7 @@ static int take(struct recording *recording, struct jitdump *file, uint32_t pid,
         err = ahead_index(recording->ahead, file, (uint16_t)recording->dump_count, recording->diag,
                           &dump.index);
     if (!err)
-        err = clock_align(recording, &dump);
+        clock_read(recording, life, &dump);
     if (!err && !owner_accepts_times(recording, pid, life, &dump))
         err = -EBADMSG;
     if (err) {
@@ -293,14 +294,21 @@ static int survey_lines(const struct recording *recording, size_t number)
     return 0;
 }
 
-static int add_codes(const struct recording *recording, struct dump *dump)
+/* Says which process of the recording a piece of code is of. */
+static void name_processes(const struct recording *recording, struct dump *dump)
+{
+    for (size_t i = 0; i < dump->index.count && !dump->unowned; i++) {
+        struct code *code = jitdump_index_code(&dump->index, i);
+        code->pid = owner_pid(recording, dump, code->pid);
+    }
+}
+
+static int add_codes(const struct recording *recording, const struct dump *dump)
 {
     int err = 0;
 
     for (size_t first = 0, count; first < dump->index.count && !err; first += count) {
         struct code *codes = jitdump_index_run(&dump->index, first, &count);
-        for (size_t i = 0; i < count; i++)
-            codes[i].pid = owner_pid(recording, dump, codes[i].pid);
         err = place_add_codes(recording->place, codes, count);
     }
     return err;
@@ -315,14 +323,11 @@ static int use_dump(struct recording *recording, size_t number)
                                                        .fd = jitdump_fd(dump->file),
                                                        .size = jitdump_size(dump->file),
                                                        .dump = dump->file};
-    if (dump->unowned)
+    if (dump->unowned || !dump->clock.placed)
         return 0;
     recording->summary->dumps++;
-    report_index(recording, dump);
     int err = survey_lines(recording, number);
-    if (err)
-        return err;
-    return add_codes(recording, dump);
+    return err ? err : add_codes(recording, dump);
 }
 
 /* Markers whose dump was read give the time that it began; the others are mappings like any. */
@@ -357,6 +362,12 @@ int dumps_read(struct recording *recording)
         recording->sources = calloc(recording->dump_count + 1, sizeof(*recording->sources));
         err = recording->sources ? 0 : -ENOMEM;
     }
+    for (size_t i = 0; i < recording->dump_count && !err; i++) {
+        report_index(recording, &recording->dumps[i]);
+        name_processes(recording, &recording->dumps[i]);
+    }
+    if (!err)
+        err = clock_align(recording);
     for (size_t i = 0; i < recording->dump_count && !err; i++)
         err = use_dump(recording, i);
     if (!err)

@@ -223,7 +223,10 @@ void inject_summary_clear(struct inject_summary *summary)
 {
     for (size_t i = 0; i < summary->file_count; i++)
         free(summary->files[i].path);
+    for (size_t i = 0; i < summary->clock_count; i++)
+        free(summary->clocks[i].path);
     free(summary->files);
     free(summary->processes);
+    free(summary->clocks);
     *summary = (struct inject_summary){0};
 }

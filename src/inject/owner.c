@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "owner.h"
 
+#include "clock.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -78,35 +80,14 @@ bool owner_accepts_pid(const struct recording *recording, const struct claim *cl
     return insists(recording, file, reason);
 }
 
-/* From the first to the last piece of code that has a time; false: none has. */
-static bool find_span(const struct jitdump_index *index, uint64_t *first, uint64_t *last)
-{
-    *first = UINT64_MAX;
-    *last = 0;
-    for (size_t i = 0; i < index->count; i++) {
-        const uint64_t time = jitdump_index_code(index, i)->time;
-        if (time && time < *first)
-            *first = time;
-        if (time > *last)
-            *last = time;
-    }
-    return *last > 0;
-}
-
-/* Seconds, as perf script shows them. */
-static const char *seconds(uint64_t time, char text[32])
-{
-    snprintf(text, 32, "%" PRIu64 ".%06" PRIu64, time / 1000000000, time % 1000000000 / 1000);
-    return text;
-}
-
 struct task_life owner_life(const struct recording *recording, const struct claim *claim)
 {
     struct task_life whole = {.begin = UINT64_MAX, .end = 0};
 
     for (size_t i = 0; i < claim->count; i++) {
         const struct marker *marker = claim->markers[i];
-        const struct task_life life = tasks_life(&recording->tasks, marker->pid, marker->time);
+        struct task_life life = tasks_life(&recording->tasks, marker->pid, marker->time);
+        life.begin = marker->time > life.begin ? marker->time : life.begin;
         whole.begin = life.begin < whole.begin ? life.begin : whole.begin;
         whole.end = life.end > whole.end ? life.end : whole.end;
     }
@@ -117,23 +98,24 @@ bool owner_accepts_times(const struct recording *recording, uint32_t pid, struct
                          struct dump *dump)
 {
     const uint64_t end = life.end < recording->end_time ? life.end : recording->end_time;
+    const struct dump_clock *clock = &dump->clock;
     char reason[256], texts[4][32];
-    uint64_t first, last;
 
-    if (!recording->timed || !find_span(&dump->index, &first, &last) ||
-        (first <= end && last >= life.begin))
+    if (!recording->timed || !clock->placed || dump->index.count == 0 ||
+        (clock->first <= end && clock->last >= life.begin))
         return true;
     snprintf(reason, sizeof(reason),
-             "its code was loaded from %s to %s s, but process %" PRIu32
-             " was in the recording from %s to %s s: it is of another process or run",
-             seconds(first, texts[0]), seconds(last, texts[1]), pid,
-             seconds(life.begin ? life.begin : recording->first_time, texts[2]),
-             seconds(end, texts[3]));
+             "its code was loaded from %s to %s s, but that of process %" PRIu32
+             " can only be from %s to %s s: it is of another process or run",
+             clock_seconds(clock->first, texts[0]), clock_seconds(clock->last, texts[1]), pid,
+             clock_seconds(life.begin ? life.begin : recording->first_time, texts[2]),
+             clock_seconds(end, texts[3]));
     if (!insists(recording, dump->file, reason))
         return false;
-    /* Such times order nothing: all of its code is there from the beginning on. */
-    for (size_t i = 0; i < dump->index.count; i++)
-        jitdump_index_code(&dump->index, i)->time = life.begin;
+    /* Such times order nothing. */
+    dump->clock.timing = INJECT_TIMING_IGNORED;
+    dump->clock.placed = false;
+    dump->clock.disputed = true;
     return true;
 }
 

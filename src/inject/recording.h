@@ -39,6 +39,18 @@ struct marker {
 
 #define NO_DUMP SIZE_MAX
 
+/* When the code of a dump came to be, on the clock of the recording. */
+struct dump_clock {
+    enum inject_timing timing;  /* what is done with the times in it */
+    bool placed;                /* its code has its times */
+    bool disputed;              /* by them it is not of its process, but the user insists */
+    bool may_ignore, may_shift; /* what is left to try where that is not known */
+    int64_t offset;
+    uint64_t uncertainty;
+    uint64_t first, last; /* of its code then */
+    uint64_t reused;      /* pieces left out for want of times */
+};
+
 struct dump {
     struct jitdump *file;
     struct jitdump_index index;
@@ -49,6 +61,8 @@ struct dump {
     bool in_namespace;  /* these differ */
     bool given;         /* by the user, who says whose it is */
     bool unowned;       /* nobody knows whose it is: not used */
+    uint64_t announced; /* when its writer mapped it, ns; 0: before the recording, or not known */
+    struct dump_clock clock;
 };
 
 /* A file that was read. */
@@ -95,9 +109,6 @@ struct recording {
 int scan_records(struct recording *recording);
 /* dumps.c: opens and indexes the dumps of the markers and hands their code to place. */
 int dumps_read(struct recording *recording);
-/* clock.c: makes the times of a dump those of the recording. -ENOTSUP: the run cannot go on;
- * -EBADMSG: the dump cannot be used. */
-int clock_align(const struct recording *recording, struct dump *dump);
 /* emit.c: an error if `path` is the recording or one of the dumps found so far. */
 int emit_spare_inputs(const struct recording *recording, const char *path);
 /* emit.c: starts the recording to write: a file, or a stream. */
