@@ -72,9 +72,10 @@ struct perfdata_options {
 /*
  * Opens and checks the header, attrs and feature table. "-" is standard input. What is not a
  * regular file (pipe, fifo, device) is read to its end first, into memory up to 32 MiB and an
- * unnamed file in $TMPDIR past that. Errors are reported to `diag` with the place and what to do:
- * -EBADMSG not perf.data or damaged, -EPERM owner, -ENOTSUP a form that is not read (directory), or
- * those of the disk. `diag` is kept and must outlive the perfdata.
+ * unnamed file in $TMPDIR past that. Of a directory (perf record --threads) the records of its
+ * files come one file after another. Errors are reported to `diag` with the place and what to do:
+ * -EBADMSG not perf.data or damaged, -EPERM owner, or those of the disk. `diag` is kept and must
+ * outlive the perfdata.
  */
 int perfdata_open(const char *path, const struct perfdata_options *options, const struct diag *diag,
                   struct perfdata **out);
@@ -103,7 +104,7 @@ uint64_t perfdata_time_from_arch(const struct perfdata_time_conv *conv, uint64_t
 /* A record, valid until the next call of perfdata_next. */
 struct perfdata_record {
     uint64_t number; /* 0, 1, 2 ... in the order in which every pass delivers them */
-    uint64_t offset; /* in the file; for a record out of a compressed one, that one's offset */
+    uint64_t offset; /* in its file; for a record out of a compressed one, that one's offset */
     uint32_t type;
     uint16_t misc;
     uint16_t size;        /* header.size */

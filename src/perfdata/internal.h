@@ -10,6 +10,9 @@
 #include "jitinject/bytes.h"
 #include "jitinject/perfdata.h"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 /* perf.data-file-format.txt, "struct perf_header"; without the feature bits until Linux 2.6.33. */
 #define HEADER_MAGIC      8
 #define HEADER_SIZE       104
@@ -45,16 +48,29 @@ struct attr_ids {
     struct section ids;
 };
 
-struct perfdata {
-    const struct diag *diag;
+/* A file with records. */
+struct part {
     char *path;
     int fd;
+    struct section records;
+};
+
+struct perfdata {
+    const struct diag *diag;
+    char *name;       /* as given: a file or a directory */
+    char *main_path;  /* of a directory: the file with the header */
+    const char *path; /* of the file that is being read */
+    int fd;           /* of the one with the header */
+    bool is_directory;
+    struct part *parts; /* in the order of reading; the first has the header */
+    size_t part_count, part_capacity;
+    size_t part; /* that is being read */
     dev_t device;
     ino_t inode;
     uint64_t file_size;
 
     bool pipe, swapped, big_endian;
-    bool unclosed; /* perf record did not come to write sizes and features */
+    bool unclosed;               /* perf record did not come to write sizes and features */
     uint8_t header[HEADER_SIZE]; /* as found */
     uint64_t header_size;
     struct section attr_section, data_section;
@@ -106,6 +122,22 @@ static inline struct section section_at(const uint8_t *bytes, bool swapped)
 int header_read(struct perfdata *data);
 /* Whether the first bytes are those of a perf.data in either byte order. */
 bool header_has_magic(const uint8_t magic[HEADER_MAGIC]);
+
+#define OWNER_IS_NOT_TRUSTED "belongs neither to you nor to root; use -f if you trust its owner"
+
+static inline bool owner_is_trusted(const struct stat *status)
+{
+    return status->st_uid == 0 || status->st_uid == geteuid();
+}
+
+/* parts.c: finds the files with records, once the header is read. 0 or a negative errno, reported.
+ */
+int parts_open(struct perfdata *data, bool force);
+void parts_close(struct perfdata *data);
+/* Goes to the beginning of a part. */
+void parts_enter(struct perfdata *data, size_t number);
+/* Bytes of records in the largest of them. */
+uint64_t parts_largest(const struct perfdata *data);
 
 /* spool.c: reads data->fd to its end and puts a file with all that came in its place. */
 int spool_input(struct perfdata *data);

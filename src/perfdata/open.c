@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -16,21 +17,43 @@ static int open_path(const struct perfdata *data, bool standard)
     return open(data->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 }
 
+/* Opens data->path. 0 or an errno, reported. */
+static int open_file(struct perfdata *data, bool standard, struct stat *status)
+{
+    data->fd = open_path(data, standard);
+    if (data->fd >= 0 && fstat(data->fd, status) == 0)
+        return 0;
+    int err = -errno;
+    return perfdata_fail(data, err, DIAG_NO_OFFSET, "cannot open it: %s", strerror(-err));
+}
+
+/* What is there is a directory: its file with the header in its place. */
+static int enter_directory(struct perfdata *data, struct stat *status)
+{
+    close(data->fd);
+    data->fd = -1;
+    data->is_directory = true;
+    if (asprintf(&data->main_path, "%s/data", data->name) < 0) {
+        data->main_path = NULL;
+        return -ENOMEM;
+    }
+    data->path = data->main_path;
+    int err = open_file(data, false, status);
+    if (!err && !S_ISREG(status->st_mode))
+        err = perfdata_fail(data, -EBADMSG, DIAG_NO_OFFSET, "is not a regular file");
+    return err;
+}
+
 /* The input as a regular file. */
 static int open_input(struct perfdata *data, bool standard, bool force)
 {
     struct stat status;
-    int err;
+    int err = open_file(data, standard, &status);
 
-    data->fd = open_path(data, standard);
-    if (data->fd < 0 || fstat(data->fd, &status) < 0) {
-        err = -errno;
-        return perfdata_fail(data, err, DIAG_NO_OFFSET, "cannot open it: %s", strerror(-err));
-    }
-    if (S_ISDIR(status.st_mode))
-        return perfdata_fail(data, -ENOTSUP, DIAG_NO_OFFSET,
-                             "is a directory, as perf record --threads and --kcore make; record "
-                             "without these");
+    if (!err && S_ISDIR(status.st_mode))
+        err = enter_directory(data, &status);
+    if (err)
+        return err;
     data->file_size = (uint64_t)status.st_size;
     /* Of a file on standard input somebody else may have read a part. */
     if (!S_ISREG(status.st_mode) || (standard && lseek(data->fd, 0, SEEK_CUR) != 0)) {
@@ -39,9 +62,8 @@ static int open_input(struct perfdata *data, bool standard, bool force)
             return err;
         if (fstat(data->fd, &status) < 0)
             return -errno;
-    } else if (!standard && !force && status.st_uid != 0 && status.st_uid != geteuid()) {
-        return perfdata_fail(data, -EPERM, DIAG_NO_OFFSET,
-                             "belongs neither to you nor to root; use -f if you trust its owner");
+    } else if (!standard && !force && !owner_is_trusted(&status)) {
+        return perfdata_fail(data, -EPERM, DIAG_NO_OFFSET, OWNER_IS_NOT_TRUSTED);
     }
     data->device = status.st_dev;
     data->inode = status.st_ino;
@@ -52,7 +74,7 @@ int perfdata_open(const char *path, const struct perfdata_options *options, cons
                   struct perfdata **out)
 {
     struct perfdata *data = calloc(1, sizeof(*data));
-    const bool standard = strcmp(path, "-") == 0;
+    const bool standard = strcmp(path, "-") == 0, force = options && options->force;
     int err = -ENOMEM;
 
     *out = NULL;
@@ -60,17 +82,20 @@ int perfdata_open(const char *path, const struct perfdata_options *options, cons
         return err;
     data->fd = -1;
     data->diag = diag;
-    data->path = strdup(standard ? "standard input" : path);
-    if (!data->path)
+    data->name = strdup(standard ? "standard input" : path);
+    if (!data->name)
         goto fail;
-    err = open_input(data, standard, options && options->force);
+    data->path = data->name;
+    err = open_input(data, standard, force);
     if (!err)
         err = header_read(data);
     if (!err)
-        err = source_init(&data->source, data->fd, data->data_section.offset,
-                          data->data_section.offset + data->data_section.size, &data->watch);
+        err = parts_open(data, force);
+    if (!err)
+        err = source_init(&data->source, parts_largest(data), &data->watch);
     if (err)
         goto fail;
+    parts_enter(data, 0);
     *out = data;
     return 0;
 fail:
@@ -87,7 +112,9 @@ void perfdata_free(struct perfdata *data)
     attrs_clear(&data->attrs);
     free(data->attr_ids);
     free(data->arch);
-    free(data->path);
+    parts_close(data);
+    free(data->main_path);
+    free(data->name);
     if (data->fd >= 0)
         close(data->fd);
     free(data);
@@ -101,7 +128,7 @@ void perfdata_identity(const struct perfdata *data, dev_t *device, ino_t *inode)
 
 const char *perfdata_path(const struct perfdata *data)
 {
-    return data->path;
+    return data->name;
 }
 
 const struct perfdata_attr *perfdata_attrs(const struct perfdata *data, size_t *count)

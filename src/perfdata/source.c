@@ -9,18 +9,12 @@
 /* A record is at most 64 KiB; more than that is for few and large reads. */
 #define CAPACITY (256u << 10)
 
-int source_init(struct source *source, int fd, uint64_t offset, uint64_t end,
-                const struct buffer_watch *watch)
+int source_init(struct source *source, uint64_t largest, const struct buffer_watch *watch)
 {
-    uint64_t size = end - offset;
-    size_t capacity = size < CAPACITY ? size : CAPACITY;
+    size_t capacity = largest < CAPACITY ? largest : CAPACITY;
 
-    *source = (struct source){.fd = fd,
-                              .watch = watch,
-                              .offset = offset,
-                              .end = end,
-                              .buffer = malloc(capacity ? capacity : 1),
-                              .capacity = capacity};
+    *source = (struct source){
+        .fd = -1, .watch = watch, .buffer = malloc(capacity ? capacity : 1), .capacity = capacity};
     return source->buffer ? 0 : -ENOMEM;
 }
 
@@ -30,10 +24,12 @@ void source_clear(struct source *source)
     source->buffer = NULL;
 }
 
-void source_seek(struct source *source, uint64_t offset)
+void source_move(struct source *source, int fd, uint64_t offset, uint64_t end)
 {
     buffer_watch_notify(source->watch);
+    source->fd = fd;
     source->offset = offset;
+    source->end = end;
     source->begin = source->filled = 0;
 }
 

@@ -32,13 +32,12 @@ struct source {
     size_t begin, filled; /* buffer[begin .. filled) are the next bytes */
 };
 
-/* For the stretch [offset, end) of the file. 0 or -ENOMEM; `watch` is borrowed. */
-int source_init(struct source *source, int fd, uint64_t offset, uint64_t end,
-                const struct buffer_watch *watch);
+/* For stretches of up to `largest` bytes. 0 or -ENOMEM; `watch` is borrowed. */
+int source_init(struct source *source, uint64_t largest, const struct buffer_watch *watch);
 void source_clear(struct source *source);
 
-/* Moves to a place in the stretch. */
-void source_seek(struct source *source, uint64_t offset);
+/* Goes to the begin of a stretch [offset, end) of a file. */
+void source_move(struct source *source, int fd, uint64_t offset, uint64_t end);
 
 /* Passes over bytes; the caller has made sure that the stretch has as many. */
 void source_skip(struct source *source, uint64_t size);

@@ -19,11 +19,7 @@ enum {
 
 int perfdata_rewind(struct perfdata *data)
 {
-    source_seek(&data->source, data->data_section.offset);
-    if (data->inflate)
-        inflate_reset(data->inflate);
-    data->payload = 0;
-    data->pieces_end = 0;
+    parts_enter(data, 0);
     data->number = 0;
     return 0;
 }
@@ -206,7 +202,8 @@ static void report_unfinished(struct perfdata *data)
                     size);
 }
 
-int perfdata_next(struct perfdata *data, struct perfdata_record *record)
+/* The next record of the part. */
+static int next_in_part(struct perfdata *data, struct perfdata_record *record)
 {
     int got;
 
@@ -215,10 +212,21 @@ int perfdata_next(struct perfdata *data, struct perfdata_record *record)
         if (got == NOTHING)
             got = next_in_file(data, record);
     } while (got == AGAIN);
-    if (got == NOTHING) {
+    if (got == NOTHING)
         report_unfinished(data);
-        data->ended = true;
+    return got;
+}
+
+int perfdata_next(struct perfdata *data, struct perfdata_record *record)
+{
+    int got = next_in_part(data, record);
+
+    while (got == NOTHING && data->part + 1 < data->part_count) {
+        parts_enter(data, data->part + 1);
+        got = next_in_part(data, record);
     }
+    if (got == NOTHING)
+        data->ended = true;
     if (got != RECORD)
         return got;
 

@@ -64,6 +64,11 @@ void writer_append(struct perfdata_writer *writer, const void *bytes, size_t siz
 
 void writer_append_input(struct perfdata_writer *writer, const struct section *section)
 {
+    writer_append_file(writer, writer->data->fd, section);
+}
+
+void writer_append_file(struct perfdata_writer *writer, int fd, const struct section *section)
+{
     uint64_t at = section->offset, left = section->size;
 
     if (writer->err || !left)
@@ -73,7 +78,7 @@ void writer_append_input(struct perfdata_writer *writer, const struct section *s
         writer->err = -ENOMEM;
     while (!writer->err && left) {
         size_t size = left < COPY_SIZE ? left : COPY_SIZE;
-        ssize_t got = io_pread(writer->data->fd, buffer, size, at);
+        ssize_t got = io_pread(fd, buffer, size, at);
         if (got < 0)
             writer->err = (int)got;
         else if ((size_t)got < size) /* it was there when the input was opened */
@@ -153,7 +158,9 @@ int perfdata_keep(struct perfdata_writer *writer, const struct perfdata_record *
 {
     if (record->type >= PERFDATA_HEADER_ATTR && is_obsolete(writer->data, record))
         return writer->err;
-    if (record->type == PERFDATA_AUXTRACE && !writer->pipe && !writer->err)
+    /* The index is for the file with the header. */
+    if (record->type == PERFDATA_AUXTRACE && !writer->pipe && writer->data->part == 0 &&
+        !writer->err)
         writer->err = note_moved(writer, record);
 
     if (!writer->run || record->bytes != writer->run + writer->run_size) {
@@ -164,7 +171,7 @@ int perfdata_keep(struct perfdata_writer *writer, const struct perfdata_record *
     writer->offset += record->size;
     if (record->payload) {
         const struct section payload = {record->offset + record->size, record->payload};
-        writer_append_input(writer, &payload);
+        writer_append_file(writer, writer->data->source.fd, &payload);
     }
     return writer->err;
 }

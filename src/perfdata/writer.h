@@ -32,8 +32,9 @@ struct perfdata_writer {
 
 /* Appends to the output. Errors stay in writer->err. */
 void writer_append(struct perfdata_writer *writer, const void *bytes, size_t size);
-/* Appends a stretch of the input. */
+/* Appends a stretch of a file of the input: of the one with the header, or of `fd`. */
 void writer_append_input(struct perfdata_writer *writer, const struct section *section);
+void writer_append_file(struct perfdata_writer *writer, int fd, const struct section *section);
 /* Writes out all that is held back. */
 void writer_flush(struct perfdata_writer *writer);
 

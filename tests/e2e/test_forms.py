@@ -27,14 +27,14 @@ class Form:
         self.perf, self.folder = perf, folder
         self.faults = []
 
-    def shell(self, script):
+    def shell(self, script, recorder=None):
         """What a script prints in which these are defined: record OPTION... runs the program,
         inject OPTION... is jitinject, and script OPTION... prints the samples."""
         perf = shlex.join(self.perf.command)
         program = shlex.join([os.environ["TINYJIT"], PROGRAM, self.folder])
         text = f"""
             set -e -o pipefail
-            record() {{ {perf} record -N -q -k mono -e cpu-clock -F 999 -g "$@" -- {program}; }}
+            record() {{ {recorder or perf} record -N -q -k mono -e cpu-clock -F 999 -g "$@" -- {program}; }}
             inject() {{ {shlex.quote(os.environ["JITINJECT"])} "$@"; }}
             script() {{ {perf} script -f --ns --no-inline -F pid,tid,time,event,ip,sym,dso "$@"; }}
             {script}"""
@@ -89,7 +89,18 @@ def compressed_pipe(form):
     form.expect_records("perf.data", "COMPRESSED", "COMPRESSED2")
 
 
+def threads(form):
+    """A directory with a file for each processor, plain and compressed."""
+    for options in ("", "-z"):
+        form.shell(f"rm -rf dir.data; record --threads {options} -o dir.data", recorder="perf")
+        form.expect(os.path.exists(os.path.join(form.folder, "dir.data/data.0")), "no data.0")
+        form.shell("inject -i dir.data -o perf.jit.data")
+        form.expect_names(form.shell("script -i perf.jit.data"))
+    form.expect_names(form.shell("inject -i dir.data | script -i -"))
+
+
 FORMS = {
+    "threads": threads,
     "pipe": pipe,
     "file-to-pipe": file_to_pipe,
     "compressed-pipe": compressed_pipe,
