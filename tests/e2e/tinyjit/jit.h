@@ -11,8 +11,8 @@
 
 struct jit {
     struct dump dump;
-    const char *dir;     /* where dumps go */
-    const char *overlay; /* a shared object, or NULL */
+    const char *dir;      /* where dumps go */
+    const char *argument; /* what a scenario needs: a shared object, a name; or NULL */
     uint64_t next_index;
 };
 

@@ -11,7 +11,7 @@
 
 static int usage(void)
 {
-    fprintf(stderr, "usage: tinyjit SCENARIO [DIR_OF_DUMP [SHARED_OBJECT]]\n");
+    fprintf(stderr, "usage: tinyjit SCENARIO [DIR_OF_DUMP|- [ARGUMENT]]\n");
     for (const struct scenario *scenario = scenarios; scenario->name; scenario++)
         fprintf(stderr, "  %-14s %s\n", scenario->name, scenario->does);
     return 2;
@@ -19,15 +19,18 @@ static int usage(void)
 
 int main(int argc, char **argv)
 {
-    struct jit jit = {.dir = argc > 2 ? argv[2] : ".", .overlay = argc > 3 ? argv[3] : NULL};
+    struct jit jit = {.dir = argc > 2 ? argv[2] : ".", .argument = argc > 3 ? argv[3] : NULL};
+    const bool logs = strcmp(jit.dir, "-") != 0;
 
     if (argc < 2 || argc > 4)
         return usage();
     for (const struct scenario *scenario = scenarios; scenario->name; scenario++) {
         if (strcmp(scenario->name, argv[1]) == 0) {
-            dump_open(&jit.dump, jit.dir);
+            if (logs)
+                dump_open(&jit.dump, jit.dir);
             scenario->run(&jit);
-            dump_close(&jit.dump);
+            if (logs)
+                dump_close(&jit.dump);
             return 0;
         }
     }

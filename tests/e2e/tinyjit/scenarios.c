@@ -221,7 +221,7 @@ static void run_filemap(struct jit *jit)
     struct text text;
     uint8_t *heap, *function, *beside;
 
-    text_open(&text, jit->overlay);
+    text_open(&text, jit->argument);
     heap = jit_heap(text.size + PAGE);
     function = heap + text.function;
     beside = heap + text.size + PAGE - 64;
@@ -245,7 +245,7 @@ static void run_neighbour(struct jit *jit)
     const size_t gap = 32 * PAGE;
     uint8_t *area = jit_heap(4 * gap);
 
-    text_open(&text, jit->overlay);
+    text_open(&text, jit->argument);
     for (size_t at = 0; at < 4 * gap; at += PAGE)
         if (at != gap && at != 3 * gap)
             text_map(&text, area + at);
@@ -257,6 +257,57 @@ static void run_neighbour(struct jit *jit)
 }
 
 /* --- processes and threads --- */
+
+/* Where several programs have their code. */
+static uint8_t *fixed_heap(void)
+{
+    return jit_map((void *)(uintptr_t)0x300000000000, PAGE, PROT_READ | PROT_WRITE | PROT_EXEC,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+}
+
+static void run_fixed(struct jit *jit)
+{
+    jit_run(jit, fixed_heap(), jit->argument, 400);
+}
+
+/* As run_fixed, and lives until its input ends. */
+static void run_stay(struct jit *jit)
+{
+    run_fixed(jit);
+    puts("done");
+    fflush(stdout);
+    while (getchar() != EOF)
+        ;
+}
+
+static void become(const char *scenario, const char *dir)
+{
+    execl("/proc/self/exe", "tinyjit", scenario, dir, (char *)NULL);
+    err(1, "exec");
+}
+
+/* Three programs, one after the other in one process, with code at one address; the argument is
+ * where the second has its dump. */
+static void run_exec(struct jit *jit)
+{
+    jit_run(jit, fixed_heap(), "before", 300);
+    become("exec-second", jit->argument);
+}
+
+static void run_exec_second(struct jit *jit)
+{
+    jit_run(jit, fixed_heap(), "after", 300);
+    become("exec-third", "-");
+}
+
+static void run_exec_third(struct jit *jit)
+{
+    uint8_t *heap = fixed_heap();
+
+    (void)jit;
+    code_burner(heap, 0xffffffff);
+    jit_burn(heap, 300);
+}
 
 static void run_forked(struct jit *jit, int own_dump)
 {
@@ -412,5 +463,10 @@ const struct scenario scenarios[] = {
     {"nofp-mapped", "no frame pointers, unwind tables behind the code", run_nofp_mapped},
     {"debug", "source lines", run_debug},
     {"debug-biased", "source lines, 0x40 too far as V8 and LLVM write them", run_debug_biased},
+    {"fixed", "one function, called as the argument says", run_fixed},
+    {"stay", "as fixed, and the program waits for the end of its input", run_stay},
+    {"exec", "becomes another JIT, and then a program without a dump", run_exec},
+    {"exec-second", "what exec becomes", run_exec_second},
+    {"exec-third", "what that becomes", run_exec_third},
     {NULL, NULL, NULL},
 };

@@ -1,0 +1,297 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Records several processes at once, containers, and pids that stand for several programs.
+
+    test_processes.py NAME
+"""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+import profiles
+import recording
+import test_runtimes
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+REUSED_PID = 5000
+UNKNOWN = profiles.UNKNOWN
+
+
+def options():
+    return [recording.need_recorder(), "record", "-N", "-q", "-k", "mono", "-e", "cpu-clock",
+            "-F", "999", "-g", "-o", "perf.data"]
+
+
+def record(folder, command, *more):
+    profiles.run([*options(), *more, "--", *command], cwd=folder)
+
+
+def tinyjit(*words):
+    if "TINYJIT" not in os.environ:
+        recording.skip("tinyjit makes code of x86-64 only")
+    return [os.environ["TINYJIT"], *words]
+
+
+def need_namespaces(*kinds):
+    done = profiles.run(["unshare", *kinds, "true"], check=False)
+    if done.returncode != 0:
+        recording.skip(f"no namespaces here: {done.stderr.decode().strip()}")
+
+
+def markers(folder):
+    """The pids of the mapping events that name a dump, with its path."""
+    found = {}
+    for event in recording.perfread.PerfFile(
+            open(os.path.join(folder, "perf.data"), "rb").read()).of_type("MMAP2"):
+        if re.search(r"/jit-\d+\.dump$", event.filename):
+            found[event.pid] = event.filename
+    return found
+
+
+class Result:
+    """What the perfs read in our output."""
+
+    def __init__(self, folder, *words):
+        self.folder = folder
+        self.faults = []
+        output = os.path.join(folder, "perf.jit.data")
+        done = profiles.run([os.environ["JITINJECT"], "-i", "perf.data", "-o", output, *words],
+                            cwd=folder)
+        self.said = done.stderr.decode()
+        print(done.stdout.decode() + self.said, end="")
+        self.samples = [(perf, perf.samples(output, os.path.join(folder, f"home{number}")))
+                        for number, perf in enumerate(profiles.perfs())]
+
+    def expect(self, is_so, fault):
+        if not is_so:
+            print(f"FAULT: {fault}")
+            self.faults.append(fault)
+
+    def leaves(self, samples, pid):
+        """Leaves outside of the kernel, by symbol; of files only whether they are ours."""
+        found = {}
+        for sample in samples:
+            if sample.pid != pid or not sample.frames or sample.frames[0].of_kernel:
+                continue
+            frame = sample.frames[0]
+            found[frame.symbol] = found.get(frame.symbol, 0) + 1
+        return found
+
+    def expect_shares(self, pid, weights):
+        """The symbols have shares of the samples of `pid` as their weights, and nearly all."""
+        for perf, samples in self.samples:
+            found = self.leaves(samples, pid)
+            total = sum(found.values())
+            self.expect(total > 50, f"{perf}: only {total} samples of process {pid}: {found}")
+            for name, weight in weights.items():
+                share, wanted = found.get(name, 0) / max(total, 1), weight / sum(weights.values())
+                self.expect(abs(share - wanted) <= recording.allowed(wanted, total),
+                            f"{perf}, process {pid}: {share:.1%} {name}, not {wanted:.1%}: {found}")
+
+
+def exec_(folder):
+    os.mkdir(f"{folder}/second")
+    record(folder, tinyjit("exec", folder, f"{folder}/second"))
+    result = Result(folder)
+    pid, = markers(folder)
+    result.expect_shares(pid, {"before": 1, "after": 1, UNKNOWN: 1})
+    return result
+
+
+def several(folder):
+    """All of the machine is recorded."""
+    commands = " & ".join(" ".join(tinyjit("fixed", folder, name))
+                          for name in ("first", "second", "third"))
+    record(folder, ["sh", "-c", f"{commands} & wait"], "-a")
+    result = Result(folder)
+    ours = {pid: path for pid, path in markers(folder).items() if path.startswith(folder)}
+    result.expect(len(ours) == 3, f"expected three processes: {ours}")
+    names = set()
+    for pid in ours:
+        _, samples = result.samples[0]
+        found = result.leaves(samples, pid)
+        name = max(found, key=found.get, default=UNKNOWN)
+        names.add(name)
+        result.expect_shares(pid, {name: 1})
+        result.expect(os.path.exists(f"{folder}/jit-{pid}-jitted-0.so"), f"no .so of {pid}")
+    result.expect(names == {"first", "second", "third"}, f"functions {names}")
+    return result
+
+
+def spawn_as(pid, command):
+    """Runs a command as a process of that pid, in a pid namespace where it is free."""
+    for _ in range(100):
+        with open("/proc/sys/kernel/ns_last_pid", "w") as last:
+            last.write(str(pid - 1))
+        process = subprocess.Popen(command)
+        process.wait()
+        if process.pid == pid:
+            return
+    sys.exit(f"pid {pid} is not to be had")
+
+
+def use_pid_twice(folder):
+    for name in ("first", "second"):
+        os.mkdir(f"{folder}/{name}")
+        spawn_as(REUSED_PID, tinyjit("fixed", f"{folder}/{name}", name))
+
+
+def pid_reuse(folder):
+    need_namespaces("--pid", "--fork", "--mount-proc")
+    inside = [sys.executable, os.path.abspath(__file__), "--use-pid-twice", folder]
+    profiles.run(["unshare", "--pid", "--fork", "--mount-proc", *options(), "--", *inside],
+                 cwd=folder)
+    result = Result(folder)
+    result.expect_shares(REUSED_PID, {"first": 1, "second": 1})
+    result.expect("warning" not in result.said, "warnings")
+    return result
+
+
+class Container:
+    """A tinyjit that is process 1 of its pid namespace, with a file system of its own at
+    `mount`."""
+
+    def __init__(self, mount, name):
+        script = f"mount -t tmpfs none '{mount}' && exec \"$@\""
+        self.process = subprocess.Popen(
+            ["unshare", "--pid", "--fork", "--mount-proc", "--mount", "sh", "-c", script, "sh",
+             *tinyjit("stay", mount, name)], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+    def wait(self):
+        line = self.process.stdout.readline()
+        if line != b"done\n":
+            raise profiles.ToolFailed(f"the container said {line}")
+
+    def end(self):
+        self.process.stdin.close()
+        self.process.wait()
+        self.process.stdout.close()
+
+
+def containers(folder):
+    """Two containers: one path of the dump, one pid in it, one address of the code."""
+    need_namespaces("--pid", "--fork", "--mount-proc", "--mount")
+    mount = f"{folder}/mount"
+    os.mkdir(mount)
+    perf = subprocess.Popen([*options(), "-a"], cwd=folder)
+    time.sleep(1)
+    started = []
+    try:
+        for name in ("first", "second"):
+            started.append(Container(mount, name))
+        for container in started:
+            container.wait()
+        perf.send_signal(signal.SIGINT)
+        perf.wait()
+        pids = sorted(pid for pid, path in markers(folder).items() if path.startswith(mount))
+        if len(pids) != 2:
+            raise profiles.ToolFailed(f"markers of {pids}")
+        return judge_containers(folder, pids, started)
+    finally:
+        if perf.poll() is None:
+            perf.kill()
+        for container in started:
+            container.end()
+
+
+def judge_containers(folder, pids, started):
+    result = Result(folder)
+    names = []
+    for pid in pids:
+        found = result.leaves(result.samples[0][1], pid)
+        names.append(max(found, key=found.get, default=UNKNOWN))
+        result.expect_shares(pid, {names[-1]: 1})
+    result.expect(set(names) == {"first", "second"}, f"functions {names} while they live")
+
+    dump = f"{folder}/mount/jit-1.dump"
+    # Mounts go with their namespace; what is open of a file system stays.
+    roots = [os.open(f"/proc/{pid}/root{folder}/mount", os.O_PATH) for pid in pids]
+    for pid in pids:
+        profiles.run(["cp", f"/proc/{pid}/root{dump}", f"{folder}/copy-{pid}"])
+    for container in started:
+        container.end()
+    started.clear()
+
+    words = [word for root in reversed(roots)
+             for word in ("--dump-dir", f"/proc/{os.getpid()}/fd/{root}")]
+    cases = {"their directories": words,
+             "given copies": [word for pid in pids
+                              for word in ("--dump", f"{pid}={folder}/copy-{pid}")]}
+    for case, words in cases.items():
+        again = Result(folder, *words)
+        for pid, name in zip(pids, names):
+            again.expect_shares(pid, {name: 1})
+        result.faults += [f"{case}: {fault}" for fault in again.faults]
+
+    # A single copy is nobody's, unless the other container began after its code was loaded.
+    profiles.run(["cp", f"{folder}/copy-{pids[0]}", f"{folder}/jit-1.dump"])
+    again = Result(folder)
+    for perf, samples in again.samples:
+        again.expect(names[0] not in again.leaves(samples, pids[1]), f"{perf}: the containers mix")
+    again.expect("--dump" in again.said or "--force" in again.said, "nothing was said of the copy")
+    result.faults += again.faults
+    for root in roots:
+        os.close(root)
+    return result
+
+
+def dead_container(folder):
+    """One container, gone; what it left is beside the recording."""
+    need_namespaces("--pid", "--fork", "--mount-proc")
+    record(folder, ["unshare", "--pid", "--fork", "--mount-proc", *tinyjit("fixed", folder, "only")])
+    (pid, path), = markers(folder).items()
+    result = Result(folder)
+    result.expect(pid != 1 and path.endswith("/jit-1.dump"), f"process {pid} with {path}")
+    result.expect_shares(pid, {"only": 1})
+    return result
+
+
+def attached(folder):
+    """perf comes when much of the code is there already."""
+    process = subprocess.Popen(tinyjit("plain", folder))
+    time.sleep(0.5)
+    profiles.run([*options(), "-p", str(process.pid), "--", "sleep", "0.4"], cwd=folder)
+    process.wait()
+    result = Result(folder)
+    for perf, samples in result.samples:
+        found = result.leaves(samples, process.pid)
+        named = sum(count for name, count in found.items() if name.startswith("plain"))
+        result.expect(named > 20 and named >= 0.95 * sum(found.values()), f"{perf}: {found}")
+    return result
+
+
+def node_cluster(folder):
+    record(folder, test_runtimes.node([test_runtimes.workload("cluster.js")])())
+    result = Result(folder)
+    for perf, samples in result.samples:
+        hot = {}
+        for sample in samples:
+            name = sample.frames[0].symbol if sample.frames else ""
+            if match := re.match(r"JS:.hot_(\w+) ", name):
+                hot.setdefault(match.group(1), set()).add(sample.pid)
+        result.expect(hot.keys() == {"primary", "first", "second"}
+                      and len(set.union(*hot.values())) == 3
+                      and all(len(pids) == 1 for pids in hot.values()),
+                      f"{perf}: functions by process: {hot}")
+    return result
+
+
+TESTS = {"exec": exec_, "several": several, "pid-reuse": pid_reuse, "containers": containers,
+         "dead-container": dead_container, "attached": attached, "node-cluster": node_cluster}
+
+
+def main(name, *folder):
+    if name == "--use-pid-twice":
+        use_pid_twice(*folder)
+        return 0
+    with tempfile.TemporaryDirectory(prefix="processes-") as folder:
+        return 1 if TESTS[name](folder).faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
