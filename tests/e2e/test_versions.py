@@ -20,7 +20,7 @@ import perfread
 from jitbuild import ARCH_TIMESTAMP, JitDump
 from perfbuild import (ARCH, COMM, COMM_EXEC, CPU, DEFAULT_FLAGS, FLAG_MMAP2,
                        HEADER_EVENT_TYPE, HOSTNAME, ID, IDENTIFIER, IP, PERIOD, SAMPLE_ID_ALL,
-                       STREAM_ID, TID, TIME, USER, VERSION, Attr, PerfData)
+                       STREAM_ID, TID, TIME, USER, Attr, PerfData)
 
 HEAP = 0x7F0000000000
 OLD_FLAGS = DEFAULT_FLAGS & ~FLAG_MMAP2 & ~COMM_EXEC  # mmap2 and comm_exec came with 3.12 and 3.16
@@ -120,8 +120,7 @@ CASES = {
         extra=lambda perf: perf.mmap2("/usr/lib/c.so", 0x700000, 0x1000, pid=100, time=2420,
                                       build_id=bytes(range(20)))),
     "features of later versions": lambda: build(
-        features=[(VERSION, bytes(68)), (33, struct.pack("<II", 62, 0)), (40, b"odd"),
-                  (200, bytes(100)), (255, b"")]),
+        features=[(33, struct.pack("<II", 62, 0)), (40, b"odd"), (200, bytes(100)), (255, b"")]),
 }
 
 
