@@ -259,16 +259,38 @@ static void find_owners(struct recording *recording, struct marker **markers)
     }
 }
 
+/* A program that runs has not written the end of its last record yet: that is no damage. */
+static void report_cut(const struct recording *recording, const struct dump *dump)
+{
+    if (find_lives(dump->pid, recording->end_time))
+        diag_report(recording->diag, DIAG_WARNING, jitdump_path(dump->file), DIAG_NO_OFFSET,
+                    "its program, process %u, still runs: that its last record is cut is normal, "
+                    "and what it logs from now on is missing",
+                    dump->pid);
+    else if (!tasks_ended(&recording->tasks, dump->pid))
+        diag_report(recording->diag, DIAG_WARNING, jitdump_path(dump->file), DIAG_NO_OFFSET,
+                    "process %u ran on when the recording ended: that its last record is cut is "
+                    "normal if the dump was copied then",
+                    dump->pid);
+}
+
 /* What was wrong with a dump, in one line; its records have had theirs. */
 static void report_index(const struct recording *recording, const struct dump *dump)
 {
     const struct jitdump_stats *stats = &dump->index.stats;
 
-    diag_report(recording->diag, DIAG_NOTE, jitdump_path(dump->file), DIAG_NO_OFFSET,
-                "%llu loads, %llu moves, %llu line tables, %llu unwind tables, %llu other records",
-                (unsigned long long)stats->loads, (unsigned long long)stats->moves,
-                (unsigned long long)stats->debug_infos, (unsigned long long)stats->unwinding_infos,
-                (unsigned long long)(stats->closes + stats->unknown));
+    if (dump->index.count == 0)
+        diag_report(recording->diag, DIAG_NOTE, jitdump_path(dump->file), DIAG_NO_OFFSET,
+                    "holds no code");
+    else
+        diag_report(
+            recording->diag, DIAG_NOTE, jitdump_path(dump->file), DIAG_NO_OFFSET,
+            "%llu loads, %llu moves, %llu line tables, %llu unwind tables, %llu other records",
+            (unsigned long long)stats->loads, (unsigned long long)stats->moves,
+            (unsigned long long)stats->debug_infos, (unsigned long long)stats->unwinding_infos,
+            (unsigned long long)(stats->closes + stats->unknown));
+    if (stats->truncated)
+        report_cut(recording, dump);
     if (stats->moves_unresolved)
         diag_report(recording->diag, DIAG_WARNING, jitdump_path(dump->file), DIAG_NO_OFFSET,
                     "%llu moves of code that was never loaded: left out",

@@ -84,3 +84,10 @@ struct task_life tasks_all_lives(const struct tasks *tasks, uint32_t pid)
         life.begin = tasks->list[first].time;
     return life;
 }
+
+bool tasks_ended(const struct tasks *tasks, uint32_t pid)
+{
+    const size_t end = count_up_to(tasks, pid, UINT64_MAX);
+
+    return end > 0 && tasks->list[end - 1].pid == pid && tasks->list[end - 1].kind == TASK_EXIT;
+}

@@ -41,4 +41,7 @@ struct task_life tasks_life(const struct tasks *tasks, uint32_t pid, uint64_t ti
 /* All its lives as one; the end is not known. */
 struct task_life tasks_all_lives(const struct tasks *tasks, uint32_t pid);
 
+/* Whether the last that is known of a pid is its exit. */
+bool tasks_ended(const struct tasks *tasks, uint32_t pid);
+
 #endif /* INJECT_TASKS_H */
