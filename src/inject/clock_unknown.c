@@ -11,8 +11,9 @@
 
 /* PERF_RECORD_MISC_USER of PERF_RECORD_MISC_CPUMODE_MASK */
 #define CPUMODE_USER 2
-/* ns between the bounds of an offset that is good enough: a few samples at 1 kHz. */
-#define UNCERTAINTY_MAX 20000000
+/* ns between the bounds of an offset that is good enough: some samples at 100 Hz, on a busy
+ * machine. */
+#define UNCERTAINTY_MAX 50000000
 
 struct codes {
     struct code **codes;

@@ -45,10 +45,13 @@ def need_recorder():
     return perf
 
 
-def record(folder, command, options=("-g",), env=None):
-    """Records `command`, run in `folder`; dumps that it leaves elsewhere are moved there."""
+def record(folder, command, options=("-g",), env=None, clock="mono"):
+    """Records `command`, run in `folder`; dumps that it leaves elsewhere are moved there. Without
+    `clock` it is perf's own."""
     perf = need_recorder()
-    options = ["-N", "-q", "-k", "mono", "-e", "cpu-clock", "-F", "999", *options]
+    options = ["-N", "-q", "-e", "cpu-clock", "-F", "999", *options]
+    if clock:
+        options += ["-k", clock]
     profiles.run([perf, "record", *options, "-o", "perf.data", "--", *command], cwd=folder,
                  env=dict(os.environ, **(env or {})))
     for path in profiles.markers(os.path.join(folder, "perf.data")):

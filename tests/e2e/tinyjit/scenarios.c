@@ -76,6 +76,13 @@ static void run_reuse(struct jit *jit)
     run_generations(jit, 5, 200);
 }
 
+/* Some with an address each, before. */
+static void run_mixed(struct jit *jit)
+{
+    jit_run_many(jit, jit_heap(PAGE), CODE_BURNER_SIZE, "plain", 20, 20);
+    run_generations(jit, 5, 200);
+}
+
 static void run_churn(struct jit *jit)
 {
     run_generations(jit, 30, 40);
@@ -447,6 +454,7 @@ const struct scenario scenarios[] = {
     {"unlogged", "a function between others that is not logged", run_unlogged},
     {"late", "each function is logged 10 ms after its start", run_late},
     {"reuse", "5 functions one after the other at one address", run_reuse},
+    {"mixed", "20 functions side by side, then 5 at one address", run_mixed},
     {"churn", "30 functions one after the other at one address", run_churn},
     {"outoforder", "as reuse, with the records in disorder", run_outoforder},
     {"overlap", "a new function over the middle of an old one", run_overlap},
