@@ -31,6 +31,7 @@ struct inject_options {
     size_t dump_dir_count;
     struct inject_dump *dumps; /* these are not looked for */
     size_t dump_count;
+    bool perf_map;       /* perf maps name what no dump does */
     bool force;          /* read inputs that seem to belong to somebody else: to another user, or to
                             another process */
     bool compress_debug; /* line tables compressed */

@@ -52,6 +52,15 @@ int place_add_dump(struct place *place, uint32_t pid, uint64_t time);
 int place_add_codes(struct place *place, struct code *codes, size_t count);
 
 /*
+ * Names of a process of which no time is known, by address and not overlapping, in addition to its
+ * pieces: each holds where the process, as it is or as it was inherited, has memory without a file
+ * and no piece with a time ever was. Borrowed until place_run is done; the last call counts. 0 or
+ * -ENOMEM.
+ */
+int place_add_snapshot(struct place *place, uint32_t pid, uint16_t source,
+                       const struct code_symbol *symbols, size_t count);
+
+/*
  * ---- Pieces whose clock is not that of the mappings ----
  *
  * Called with all mappings and forks in, before place_run.

@@ -68,6 +68,8 @@ void options_help(void)
           "                      out for each dump)\n"
           "      --compress-debug-sections[=zlib|none]\n"
           "                      write line tables compressed (default: none)\n"
+          "      --perf-map      take names for what no dump names from /tmp/perf-PID.map, which\n"
+          "                      is looked for as dumps are\n"
           "  -f, --force         read a recording that belongs to another user, and dumps that\n"
           "                      seem to be of another process\n"
           "  -j, --jit           accepted and ignored, for perf inject's sake\n"
@@ -236,7 +238,7 @@ static bool add_dump(const char *value, struct options *options)
 
 enum options_action options_parse(int argc, char **argv, struct options *options)
 {
-    enum { SO_DIR = 256, DUMP, DUMP_DIR, CLOCK, DEBUG_BIAS, COMPRESS_DEBUG };
+    enum { SO_DIR = 256, DUMP, DUMP_DIR, CLOCK, DEBUG_BIAS, COMPRESS_DEBUG, PERF_MAP };
     static const struct option known[] = {
         {"input", required_argument, NULL, 'i'},
         {"output", required_argument, NULL, 'o'},
@@ -246,6 +248,7 @@ enum options_action options_parse(int argc, char **argv, struct options *options
         {"clock", required_argument, NULL, CLOCK},
         {"debug-bias", required_argument, NULL, DEBUG_BIAS},
         {"compress-debug-sections", optional_argument, NULL, COMPRESS_DEBUG},
+        {"perf-map", no_argument, NULL, PERF_MAP},
         {"force", no_argument, NULL, 'f'},
         {"jit", no_argument, NULL, 'j'},
         {"quiet", no_argument, NULL, 'q'},
@@ -292,6 +295,9 @@ enum options_action options_parse(int argc, char **argv, struct options *options
         case COMPRESS_DEBUG:
             if (!parse_compression(optarg, &options->inject))
                 return misuse();
+            break;
+        case PERF_MAP:
+            options->inject.perf_map = true;
             break;
         case 'f':
             options->inject.force = true;

@@ -2,6 +2,7 @@
 #include "recording.h"
 #include "stopwatch.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -10,16 +11,25 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The target of an image: its dump's word, or the recording's where the dump has none. */
+/* The target of an image: its dump's word, or the recording's where there is no dump, or it has
+ * none.
+ */
 static struct image_target find_target(const struct recording *recording,
                                        const struct place_file *file)
 {
-    const struct dump *dump = &recording->dumps[file->codes[0]->source];
-    const struct jitdump_header *header = jitdump_header(dump->file);
     const bool host_is_big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+    uint32_t machine = EM_NONE;
+    bool swapped = perfdata_swapped(recording->data);
 
-    return image_target_of(header->elf_machine, perfdata_arch(recording->data),
-                           header->swapped != host_is_big);
+    for (size_t i = 0; i < file->code_count; i++) {
+        if (file->codes[i]->source < recording->dump_count) {
+            const struct dump *dump = &recording->dumps[file->codes[i]->source];
+            machine = jitdump_header(dump->file)->elf_machine;
+            swapped = jitdump_header(dump->file)->swapped;
+            break;
+        }
+    }
+    return image_target_of(machine, perfdata_arch(recording->data), swapped != host_is_big);
 }
 
 /* Where the images go, as an absolute path. */

@@ -26,6 +26,10 @@ static void recording_clear(struct recording *recording)
         jitdump_free(recording->dumps[i].file);
     }
     free(recording->dumps);
+    for (size_t i = 0; i < recording->map_count; i++)
+        perfmap_close(&recording->maps[i].file);
+    free(recording->maps);
+    rangemap_clear(&recording->sampled);
     free(recording->inputs);
     tasks_clear(&recording->tasks);
     free(recording->sources);
@@ -39,6 +43,9 @@ static bool same_code(void *context, const struct code *a, const struct code *b)
 {
     const struct recording *recording = context;
 
+    /* Of a map only what memory holds twice is the same. */
+    if (a->source >= recording->dump_count || b->source >= recording->dump_count)
+        return a->source == b->source && a->name == b->name;
     return jitdump_same_code(recording->dumps[a->source].file, a, recording->dumps[b->source].file,
                              b);
 }
@@ -154,9 +161,12 @@ static int run(struct recording *recording)
         err = measured(recording, INJECT_SCAN, scan);
     if (!err)
         err = measured(recording, INJECT_INDEX, dumps_read);
+    if (!err && recording->options->perf_map)
+        err = maps_read(recording);
     if (!err)
         err = emit_spare_inputs(recording, recording->options->output);
-    if (!err && recording->marker_count == 0 && recording->options->dump_count == 0)
+    if (!err && recording->marker_count == 0 && recording->options->dump_count == 0 &&
+        !recording->options->perf_map)
         diag_report(recording->diag, DIAG_WARNING, perfdata_path(recording->data), DIAG_NO_OFFSET,
                     "no process in it mapped a jit-*.dump, so there is nothing to inject and the "
                     "output is a copy: was the runtime's jitdump option on while perf recorded? "

@@ -10,7 +10,9 @@
 #include "jitinject/jitdump.h"
 #include "jitinject/outfile.h"
 #include "jitinject/perfdata.h"
+#include "jitinject/perfmap.h"
 #include "jitinject/place.h"
+#include "jitinject/rangemap.h"
 
 #include <pthread.h>
 
@@ -65,6 +67,12 @@ struct dump {
     struct dump_clock clock;
 };
 
+/* The perf map of a process. */
+struct map {
+    struct perfmap file;
+    uint32_t pid;
+};
+
 /* A file that was read. */
 struct input {
     dev_t device;
@@ -86,9 +94,12 @@ struct recording {
 
     struct ahead *ahead; /* indexes dumps while the recording is scanned */
     struct dump *dumps;
-    struct image_source *sources; /* the same by code->source, for the images */
     size_t dump_count, dump_capacity;
-    struct input *inputs; /* all files that were opened as dumps */
+    struct rangemap sampled; /* pids that have samples; only kept where maps are looked for */
+    struct map *maps;
+    size_t map_count, map_capacity;
+    struct image_source *sources; /* by code->source: the dumps, then the maps */
+    struct input *inputs;         /* all files that were opened as dumps or maps */
     size_t input_count, input_capacity;
 
     uint64_t *dropped; /* numbers of all records to leave out, ascending */
@@ -109,6 +120,8 @@ struct recording {
 int scan_records(struct recording *recording);
 /* dumps.c: opens and indexes the dumps of the markers and hands their code to place. */
 int dumps_read(struct recording *recording);
+/* maps.c: finds the perf maps of the processes with samples and hands their names to place. */
+int maps_read(struct recording *recording);
 /* emit.c: an error if `path` is the recording or one of the dumps found so far. */
 int emit_spare_inputs(const struct recording *recording, const char *path);
 /* emit.c: starts the recording to write: a file, or a stream. */

@@ -164,18 +164,31 @@ static int scan_exec(struct recording *recording, const struct perfdata_record *
     return err ? err : place_add_exec(recording->place, exec.pid, exec.time);
 }
 
-static void scan_sample(struct recording *recording, const struct perfdata_record *record)
+/* Maps are looked for where there is something to name, be it only in a call chain. */
+static int note_process(struct recording *recording, const struct perfdata_record *record)
 {
+    struct perfdata_sample sample;
+
+    if (!perfdata_sample(recording->data, record, &sample) ||
+        rangemap_overlaps(&recording->sampled, sample.pid, sample.pid + UINT64_C(1)))
+        return 0;
+    return rangemap_set(&recording->sampled, sample.pid, sample.pid + UINT64_C(1), 0, 0);
+}
+
+static int scan_sample(struct recording *recording, const struct perfdata_record *record)
+{
+    const int err = recording->options->perf_map ? note_process(recording, record) : 0;
     uint64_t time;
 
     recording->summary->samples++;
-    if (!take_time(recording, record, &time))
-        return;
+    if (err || !take_time(recording, record, &time))
+        return err;
     recording->timed = true;
     if (recording->first_time == 0 || time < recording->first_time)
         recording->first_time = time;
     if (time > recording->last_time)
         recording->last_time = time;
+    return 0;
 }
 
 int scan_records(struct recording *recording)
@@ -187,7 +200,7 @@ int scan_records(struct recording *recording)
         if (got < 0)
             err = got;
         else if (record.type == PERFDATA_SAMPLE)
-            scan_sample(recording, &record);
+            err = scan_sample(recording, &record);
         else if (record.type == PERFDATA_MMAP || record.type == PERFDATA_MMAP2)
             err = scan_mapping(recording, &record);
         else if (record.type == PERFDATA_FORK || record.type == PERFDATA_EXIT)

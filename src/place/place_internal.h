@@ -41,6 +41,11 @@ struct process {
 
     struct code **codes; /* by time; those that are in a file */
     size_t code_count, code_capacity;
+    const struct code_symbol *symbols; /* of the first: names without times, by address; borrowed */
+    size_t symbol_count;
+    uint16_t symbol_source;
+    struct code *named; /* the pieces that snapshot.c makes of them for this one */
+    size_t named_count;
     uint64_t repeated, code_bytes, beyond_layers, event_count, dropped_count;
 
     /* Set by windows: the process's files are place->files[first_file] ... */
@@ -143,6 +148,9 @@ void process_link(struct place *place);
 void process_sort_mappings(struct process *process);
 /* Sorts inputs, relates processes, and collects what each ever had mapped. */
 int process_prepare_all(struct place *place);
+
+/* snapshot.c: makes pieces of names without times, once each life is a process. */
+int snapshot_fill_all(struct place *place);
 
 /* layers.c: sets code->layer and drops from `by_offset` what is there already. */
 int layers_assign(struct place *place, struct process *process);

@@ -65,6 +65,7 @@ void process_free(struct process *process)
     free(process->dump_times);
     free(process->mappings);
     free(process->codes);
+    free(process->named);
     free(process->by_offset);
     free(process->extents);
     free(process->biases);
@@ -106,7 +107,7 @@ static void relate(struct place *place)
     for (size_t i = 0; i < place->process_count; i++) {
         struct process *process = place->processes[i];
         for (unsigned depth = 0; process && depth < ANCESTORS_MAX; depth++) {
-            if (place->processes[i]->code_count > 0)
+            if (place->processes[i]->code_count > 0 || place->processes[i]->symbol_count > 0)
                 process->related = true;
             process = process->parent;
         }
@@ -235,6 +236,7 @@ int process_prepare_all(struct place *place)
     /* By now a pid is related if any of its lives may be. */
     if (!err)
         err = lives_split(place);
+    err = err ? err : snapshot_fill_all(place);
     relate(place);
     for (size_t i = 0; i < place->process_count && !err; i++) {
         struct process *process = place->processes[i];

@@ -45,7 +45,8 @@ def need_recorder():
     return perf
 
 
-def record(folder, command, options=("-g",), env=None, clock="mono"):
+def record(folder, command, options=("-g",), env=None, clock="mono",
+           keep_maps=False):
     """Records `command`, run in `folder`; dumps that it leaves elsewhere are moved there. Without
     `clock` it is perf's own."""
     perf = need_recorder()
@@ -57,6 +58,8 @@ def record(folder, command, options=("-g",), env=None, clock="mono"):
     for path in profiles.markers(os.path.join(folder, "perf.data")):
         if os.path.dirname(path) != os.path.realpath(folder) and os.path.exists(path):
             shutil.move(path, folder)
+        if keep_maps:
+            continue
         # Names are to come from the dumps alone.
         pid = re.search(r"(\d+)\.dump$", path).group(1)
         with contextlib.suppress(FileNotFoundError):

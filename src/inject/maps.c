@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+/* Perf maps: names for what no dump names, as readers would take them on the machine that was
+ * recorded. */
+#include "find.h"
+#include "recording.h"
+
+#include "jitinject/array.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The innermost pid of a process that lives (proc(5), /proc/[pid]/status), or `pid` itself. */
+static uint32_t living_inner_pid(uint32_t pid)
+{
+    char path[32], line[256];
+    uint32_t inner = pid;
+
+    snprintf(path, sizeof(path), "/proc/%u/status", pid);
+    FILE *file = fopen(path, "re");
+    while (file && fgets(line, sizeof(line), file)) {
+        const char *last = strrchr(line, '\t');
+        if (strncmp(line, "NSpid:", strlen("NSpid:")) == 0 && last)
+            sscanf(last, "%u", &inner);
+    }
+    if (file)
+        fclose(file);
+    return inner;
+}
+
+/* What the process calls itself, and so its map. */
+static uint32_t inner_pid(const struct recording *recording, uint32_t pid)
+{
+    for (size_t i = 0; i < recording->dump_count; i++)
+        if (recording->dumps[i].pid == pid && recording->dumps[i].in_namespace)
+            return recording->dumps[i].inner_pid;
+    return find_lives(pid, recording->end_time) ? living_inner_pid(pid) : pid;
+}
+
+/*
+ * Opens the map called by `name` of a process. Where that is its inner pid, the file of that name
+ * here is some other process's. 1: it is open; 0: there is none; or a negative errno.
+ */
+static int open_map(struct recording *recording, uint32_t pid, uint32_t name, struct perfmap *map)
+{
+    char wanted[64];
+    struct find find;
+    bool found = false;
+    int err = 0;
+
+    snprintf(wanted, sizeof(wanted), "/tmp/perf-%u.map", name);
+    find_begin(&find, recording->options, wanted, pid, recording->end_time);
+    while (!found && err != -ENOMEM && find_next(&find)) {
+        if (name != pid && find.place == FIND_RECORDED)
+            continue;
+        err = perfmap_open(find.path, recording->diag, map);
+        found = !err;
+    }
+    find_end(&find);
+    return found ? 1 : err == -ENOMEM ? err : 0;
+}
+
+static void report_map(const struct recording *recording, uint32_t pid, const struct perfmap *map)
+{
+    const struct perfmap_stats *stats = &map->stats;
+
+    diag_report(recording->diag, DIAG_NOTE, map->path, DIAG_NO_OFFSET,
+                "process %u: %llu entries; left out are %llu that name nothing, %llu whose "
+                "addresses later ones have, and %llu lines that are no entries",
+                pid, (unsigned long long)stats->entries, (unsigned long long)stats->empty,
+                (unsigned long long)stats->replaced, (unsigned long long)stats->invalid);
+}
+
+static int add_map(struct recording *recording, uint32_t pid, const struct perfmap *opened)
+{
+    if (!array_reserve(&recording->maps, &recording->map_capacity, recording->map_count + 1))
+        return -ENOMEM;
+    struct map *map = &recording->maps[recording->map_count++];
+    *map = (struct map){.file = *opened, .pid = pid};
+    report_map(recording, pid, &map->file);
+    if (!array_reserve(&recording->inputs, &recording->input_capacity, recording->input_count + 1))
+        return -ENOMEM;
+    recording->inputs[recording->input_count++] =
+        (struct input){.device = map->file.file.device, .inode = map->file.file.inode};
+    return 0;
+}
+
+static int find_map(struct recording *recording, uint32_t pid)
+{
+    const uint32_t inner = inner_pid(recording, pid);
+    struct perfmap map;
+    int got = inner != pid ? open_map(recording, pid, inner, &map) : 0;
+
+    if (got == 0)
+        got = open_map(recording, pid, pid, &map);
+    if (got <= 0)
+        return got;
+    const int err = add_map(recording, pid, &map);
+    if (err)
+        perfmap_close(&map);
+    return err;
+}
+
+/* Maps are sources behind the dumps. */
+static int use_maps(struct recording *recording)
+{
+    size_t capacity = recording->dump_count + 1;
+    int err = 0;
+
+    if (recording->map_count > UINT16_MAX - recording->dump_count)
+        return -EOVERFLOW;
+    if (!array_reserve(&recording->sources, &capacity,
+                       recording->dump_count + recording->map_count + 1))
+        return -ENOMEM;
+    for (size_t i = 0; i < recording->map_count && !err; i++) {
+        const struct map *map = &recording->maps[i];
+        const size_t source = recording->dump_count + i;
+        recording->sources[source] = (struct image_source){
+            .path = map->file.path, .fd = map->file.file.fd, .size = map->file.file.size};
+        err = place_add_snapshot(recording->place, map->pid, (uint16_t)source, map->file.symbols,
+                                 map->file.count);
+    }
+    return err;
+}
+
+int maps_read(struct recording *recording)
+{
+    struct rangemap_at at = rangemap_find(&recording->sampled, 0);
+    int err = 0;
+
+    for (const struct range *range; !err && (range = rangemap_get(&recording->sampled, at));
+         rangemap_next(&recording->sampled, &at))
+        for (uint64_t pid = range->start; pid < range->end && !err; pid++)
+            err = find_map(recording, (uint32_t)pid);
+    if (!err && recording->map_count == 0)
+        diag_report(recording->diag, DIAG_WARNING, perfdata_path(recording->data), DIAG_NO_OFFSET,
+                    "no process with samples in it has a perf map in /tmp, beside the recording or "
+                    "in a directory given by --dump-dir");
+    return err ? err : use_maps(recording);
+}
