@@ -108,6 +108,7 @@ struct inject_summary {
     uint64_t dumps;                   /* of these, the ones that were read */
     struct inject_dump_clock *clocks; /* one for each dump that was read, be it of use or not */
     size_t clock_count;
+    bool takes_stacks;     /* call chains are left to readers, --call-graph dwarf */
     uint64_t samples;      /* of all kinds */
     uint64_t output_bytes; /* of the perf.data written */
     struct inject_time times[INJECT_STEPS];

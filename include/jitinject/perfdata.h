@@ -61,6 +61,7 @@ struct perfdata_attr {
     int32_t clockid;
     bool sample_id_all, use_clockid, tracks_mmap; /* mmap or mmap2 bit */
     bool takes_samples;                           /* false for the software dummy event */
+    bool takes_stacks; /* copies of the stack, through which readers find their way by tables */
     uint64_t *ids;
     size_t id_count;
 };

@@ -30,7 +30,8 @@ static void report_process(const struct options *options, const struct inject_su
         fprintf(stream, "runs inherited code; ");
     fprintf(stream, "%" PRIu64 " samples in JIT code, %" PRIu64 " named\n", process->jit_samples,
             process->named_samples);
-    if (process->beyond_layers > 0)
+    /* Of no interest where the kernel recorded the call chains. */
+    if (process->beyond_layers > 0 && (summary->takes_stacks || options->verbose > 0))
         fprintf(stream,
                 "  %" PRIu64 " functions are at addresses used so often that stacks through them "
                 "unwind by frame pointers only\n",

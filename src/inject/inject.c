@@ -50,6 +50,17 @@ static bool same_code(void *context, const struct code *a, const struct code *b)
                              b);
 }
 
+static bool takes_stacks(const struct perfdata *data)
+{
+    size_t count;
+    const struct perfdata_attr *attrs = perfdata_attrs(data, &count);
+
+    for (size_t i = 0; i < count; i++)
+        if (attrs[i].takes_stacks)
+            return true;
+    return false;
+}
+
 /* The summary's rows: what place knows; samples are counted later. */
 static int summarize(struct recording *recording)
 {
@@ -73,6 +84,7 @@ static int summarize(struct recording *recording)
         };
     }
     summary->process_count = count;
+    summary->takes_stacks = takes_stacks(recording->data);
     return 0;
 }
 

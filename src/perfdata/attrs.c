@@ -66,6 +66,7 @@ static struct perfdata_attr decode(const uint8_t *bytes, size_t size, bool swapp
     };
 
     attr.takes_samples = attr.type != TYPE_SOFTWARE || attr.config != SOFTWARE_DUMMY;
+    attr.takes_stacks = attr.takes_samples && attr.sample_type & SAMPLE_STACK_USER;
     if (size >= ATTR_CLOCKID + sizeof(uint32_t))
         attr.clockid = (int32_t)bytes_u32(bytes + ATTR_CLOCKID, swapped);
     return attr;

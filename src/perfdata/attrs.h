@@ -14,6 +14,7 @@ enum sample_bit {
     SAMPLE_ID = 1u << 6,
     SAMPLE_CPU = 1u << 7,
     SAMPLE_STREAM_ID = 1u << 9,
+    SAMPLE_STACK_USER = 1u << 13,
     SAMPLE_IDENTIFIER = 1u << 16,
 };
 
