@@ -130,6 +130,8 @@ static int take_given(struct recording *recording, const struct inject_dump *giv
     dump->given = true;
     dump->pid = given->pid;
     dump->in_namespace = dump->pid != dump->inner_pid;
+    if (dump->in_namespace)
+        dump->child = tasks_only_child(&recording->tasks, dump->pid);
     for (size_t i = 0; i < recording->marker_count; i++)
         if (recording->markers[i].pid == given->pid)
             recording->markers[i].dump = number;

@@ -190,6 +190,7 @@ void owner_find(const struct recording *recording, struct dump *dump, const stru
         if (claim->markers[i]->dump != NO_DUMP)
             dump->pid = claim->markers[i]->pid;
     }
+    dump->child = tasks_only_child(&recording->tasks, dump->pid);
 }
 
 uint32_t owner_pid(const struct recording *recording, const struct dump *dump, uint32_t pid)
@@ -198,9 +199,13 @@ uint32_t owner_pid(const struct recording *recording, const struct dump *dump, u
         return dump->pid;
     if (!dump->in_namespace)
         return pid;
-    /* A child in the namespace: known if it has a dump of its own. */
+    /* A child in the namespace: known if it has a dump of its own, or is the only one. The same
+     * number means another process in another namespace. */
     for (size_t i = 0; i < recording->dump_count; i++)
-        if (recording->dumps[i].in_namespace && recording->dumps[i].inner_pid == pid)
+        if (recording->dumps[i].in_namespace && recording->dumps[i].inner_pid == pid &&
+            tasks_descends(&recording->tasks, recording->dumps[i].pid, dump->pid))
             return recording->dumps[i].pid;
+    if (dump->child)
+        return dump->child;
     return dump->pid;
 }

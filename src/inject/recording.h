@@ -61,6 +61,7 @@ struct dump {
     uint32_t inner_pid; /* the writer in its own pid namespace: that of the header */
     uint32_t pid;       /* the writer in the recording */
     bool in_namespace;  /* these differ */
+    uint32_t child;     /* the only one that it forked, in the recording; 0: none, or several */
     bool given;         /* by the user, who says whose it is */
     bool unowned;       /* nobody knows whose it is: not used */
     uint64_t announced; /* when its writer mapped it, ns; 0: before the recording, or not known */

@@ -145,6 +145,7 @@ static int scan_task(struct recording *recording, const struct perfdata_record *
     take_time(recording, record, &time);
     const struct task event = {.time = time,
                                .pid = task.pid,
+                               .parent = task.ppid,
                                .kind = record->type == PERFDATA_EXIT ? TASK_EXIT : TASK_FORK};
     int err = tasks_add(&recording->tasks, &event);
     if (!err && event.kind == TASK_FORK)

@@ -7,6 +7,11 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+/* A chain of forks in a recording is short; a damaged one may be a circle. */
+#define ANCESTORS_MAX 64
+/* How many execs and exits may follow a fork. */
+#define FORK_REACH 16
+
 int tasks_add(struct tasks *tasks, const struct task *task)
 {
     if (!array_reserve(&tasks->list, &tasks->capacity, tasks->count + 1))
@@ -90,4 +95,42 @@ bool tasks_ended(const struct tasks *tasks, uint32_t pid)
     const size_t end = count_up_to(tasks, pid, UINT64_MAX);
 
     return end > 0 && tasks->list[end - 1].pid == pid && tasks->list[end - 1].kind == TASK_EXIT;
+}
+
+/* The last fork that made a pid, or NULL: nothing but an exec and an exit follows it in general. */
+static const struct task *fork_of(const struct tasks *tasks, uint32_t pid)
+{
+    const size_t end = count_up_to(tasks, pid, UINT64_MAX);
+
+    for (size_t i = 0; i < FORK_REACH && i < end && tasks->list[end - 1 - i].pid == pid; i++)
+        if (tasks->list[end - 1 - i].kind == TASK_FORK)
+            return &tasks->list[end - 1 - i];
+    return NULL;
+}
+
+bool tasks_descends(const struct tasks *tasks, uint32_t pid, uint32_t ancestor)
+{
+    for (unsigned depth = 0; depth < ANCESTORS_MAX; depth++) {
+        const struct task *fork = fork_of(tasks, pid);
+        if (!fork)
+            return false;
+        if (fork->parent == ancestor)
+            return true;
+        pid = fork->parent;
+    }
+    return false;
+}
+
+uint32_t tasks_only_child(const struct tasks *tasks, uint32_t parent)
+{
+    uint32_t child = 0;
+
+    for (size_t i = 0; i < tasks->count; i++) {
+        if (tasks->list[i].kind != TASK_FORK || tasks->list[i].parent != parent)
+            continue;
+        if (child && child != tasks->list[i].pid)
+            return 0;
+        child = tasks->list[i].pid;
+    }
+    return child;
 }

@@ -15,6 +15,7 @@ enum task_kind { TASK_FORK, TASK_EXEC, TASK_EXIT };
 struct task {
     uint64_t time; /* ns, 0: before everything */
     uint32_t pid;
+    uint32_t parent; /* of a fork */
     enum task_kind kind;
 };
 
@@ -41,6 +42,10 @@ struct task_life tasks_life(const struct tasks *tasks, uint32_t pid, uint64_t ti
 /* All its lives as one; the end is not known. */
 struct task_life tasks_all_lives(const struct tasks *tasks, uint32_t pid);
 
+/* Whether `pid` was forked, perhaps through others, from `ancestor`. */
+bool tasks_descends(const struct tasks *tasks, uint32_t pid, uint32_t ancestor);
+/* The one process that was forked from `parent`; 0: none, or several. Looks at all tasks. */
+uint32_t tasks_only_child(const struct tasks *tasks, uint32_t parent);
 /* Whether the last that is known of a pid is its exit. */
 bool tasks_ended(const struct tasks *tasks, uint32_t pid);
 

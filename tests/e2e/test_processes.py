@@ -251,6 +251,20 @@ def dead_container(folder):
     return result
 
 
+def forked_container(folder):
+    """The same with a child that logs into its parent's dump, as process 2 of the namespace."""
+    need_namespaces("--pid", "--fork", "--mount-proc")
+    record(folder, ["unshare", "--pid", "--fork", "--mount-proc", *tinyjit("fork", folder)])
+    parent, = markers(folder)
+    result = Result(folder)
+    pids = {sample.pid for _, samples in result.samples for sample in samples
+            if sample.frames and sample.frames[0].symbol == "inherited"}
+    result.expect(len(pids) == 2 and parent in pids, f"processes {pids}, the dump is of {parent}")
+    for pid in pids:
+        result.expect_shares(pid, {"inherited": 1, "of_parent" if pid == parent else "of_child": 1})
+    return result
+
+
 def attached(folder):
     """perf comes when much of the code is there already."""
     process = subprocess.Popen(tinyjit("plain", folder))
@@ -282,7 +296,8 @@ def node_cluster(folder):
 
 
 TESTS = {"exec": exec_, "several": several, "pid-reuse": pid_reuse, "containers": containers,
-         "dead-container": dead_container, "attached": attached, "node-cluster": node_cluster}
+         "dead-container": dead_container,
+         "forked-container": forked_container, "attached": attached, "node-cluster": node_cluster}
 
 
 def main(name, *folder):
