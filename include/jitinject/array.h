@@ -22,6 +22,7 @@ bool array_reserve_bytes(void **items, size_t *capacity, size_t need, size_t ite
 
 /* The same for a typed array: array_reserve(&list->items, &list->capacity, list->count + 1) */
 #define array_reserve(items, capacity, need)                                                       \
-    array_reserve_bytes((void **)(items), (capacity), (need), sizeof(**(items)))
+    ((need) <= *(capacity) ||                                                                      \
+     array_reserve_bytes((void **)(items), (capacity), (need), sizeof(**(items))))
 
 #endif /* JITINJECT_ARRAY_H */

@@ -31,11 +31,6 @@ static bool is_text(const struct debug_text *file)
     return true;
 }
 
-static bool is_equal(const struct debug_text *a, const struct debug_text *b)
-{
-    return a->size == b->size && a->size && memcmp(a->at, b->at, a->size) == 0;
-}
-
 /* Whether what is at `next` can stand behind an entry: one more, or the end of the record. */
 static bool goes_on(const struct debug_parser *parser, const uint8_t *next)
 {
@@ -60,27 +55,42 @@ static const struct debug_text *find_overwritten(const struct debug_parser *pars
     return NULL;
 }
 
+/*
+ * The end of the name of an entry's file. Nearly always it is the name of the entry before, which
+ * *again says. NULL: it has no end.
+ */
+static const uint8_t *find_nul(const struct debug_parser *parser, const uint8_t *file, bool *again)
+{
+    const struct debug_text *last = &parser->last_file;
+    const size_t room = (size_t)(parser->end - file);
+
+    *again = last->size > 0 && last->size < room && file[last->size] == '\0' &&
+             memcmp(file, last->at, last->size) == 0;
+    return *again ? file + last->size : memchr(file, '\0', room);
+}
+
 bool debug_parse(struct debug_parser *parser, struct debug_entry *entry)
 {
+    bool again;
+
     if (parser->left == 0 || parser->end - parser->at <= DEBUG_ENTRY_FILE)
         return false;
     const uint8_t *file = parser->at + DEBUG_ENTRY_FILE;
-    const size_t room = (size_t)(parser->end - file);
-    const uint8_t *nul = memchr(file, '\0', room);
-
+    const uint8_t *nul = find_nul(parser, file, &again);
     if (!nul)
         return false;
     entry->addr = bytes_u64(parser->at, parser->swapped);
     entry->line = (int32_t)bytes_u32(parser->at + DEBUG_ENTRY_LINE, parser->swapped);
     entry->column = (int32_t)bytes_u32(parser->at + DEBUG_ENTRY_COLUMN, parser->swapped);
-    entry->file = (struct debug_text){.at = (const char *)file, .size = (size_t)(nul - file)};
+    entry->file = again
+                      ? parser->last_file
+                      : (struct debug_text){.at = (const char *)file, .size = (size_t)(nul - file)};
     parser->at = nul + 1;
     parser->left--;
 
     if (is_same_file(&entry->file)) {
         entry->file = parser->last_file;
-    } else if (!goes_on(parser, parser->at) ||
-               (!is_equal(&entry->file, &parser->last_file) && !is_text(&entry->file))) {
+    } else if (!goes_on(parser, parser->at) || (!again && !is_text(&entry->file))) {
         const struct debug_text *path = find_overwritten(parser, file);
         if (path) {
             entry->file = *path;

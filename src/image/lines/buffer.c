@@ -12,13 +12,20 @@ void lines_buffer_free(struct lines_buffer *buffer)
     *buffer = (struct lines_buffer){0};
 }
 
-void lines_put(struct lines_buffer *buffer, const void *bytes, size_t size)
+uint8_t *lines_room(struct lines_buffer *buffer, size_t size)
 {
     if (!array_reserve(&buffer->bytes, &buffer->capacity, buffer->size + size))
         buffer->failed = true;
-    if (buffer->failed || !size)
+    return buffer->failed ? NULL : buffer->bytes + buffer->size;
+}
+
+void lines_put(struct lines_buffer *buffer, const void *bytes, size_t size)
+{
+    uint8_t *at = size ? lines_room(buffer, size) : NULL;
+
+    if (!at)
         return;
-    memcpy(buffer->bytes + buffer->size, bytes, size);
+    memcpy(at, bytes, size);
     buffer->size += size;
 }
 
@@ -51,31 +58,29 @@ void lines_put_u64(struct lines_buffer *buffer, uint64_t value)
     lines_put(buffer, bytes, sizeof(bytes));
 }
 
-void lines_put_uleb(struct lines_buffer *buffer, uint64_t value)
+uint8_t *lines_write_uleb(uint8_t *at, uint64_t value)
 {
-    uint8_t bytes[10];
-    size_t size = 0;
-
-    do {
-        bytes[size++] = (uint8_t)((value & 0x7f) | (value > 0x7f ? 0x80 : 0));
-        value >>= 7;
-    } while (value);
-    lines_put(buffer, bytes, size);
+    for (; value > 0x7f; value >>= 7)
+        *at++ = (uint8_t)(value | 0x80);
+    *at++ = (uint8_t)value;
+    return at;
 }
 
-void lines_put_sleb(struct lines_buffer *buffer, int64_t value)
+uint8_t *lines_write_sleb(uint8_t *at, int64_t value)
 {
-    uint8_t bytes[10];
-    size_t size = 0;
-    bool more = true;
+    /* The last byte's sixth bit is the sign. */
+    for (; value < -64 || value > 63; value >>= 7)
+        *at++ = (uint8_t)((uint64_t)value | 0x80);
+    *at++ = (uint8_t)((uint64_t)value & 0x7f);
+    return at;
+}
 
-    while (more) {
-        /* The last byte's sixth bit is the sign. */
-        more = value < -64 || value > 63;
-        bytes[size++] = (uint8_t)(((uint64_t)value & 0x7f) | (more ? 0x80 : 0));
-        value >>= 7;
-    }
-    lines_put(buffer, bytes, size);
+void lines_put_uleb(struct lines_buffer *buffer, uint64_t value)
+{
+    uint8_t *at = lines_room(buffer, LINES_LEB_MAX);
+
+    if (at)
+        lines_filled(buffer, lines_write_uleb(at, value));
 }
 
 void lines_put_addr(struct lines_buffer *buffer, uint64_t value, uint8_t size)

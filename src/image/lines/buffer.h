@@ -19,13 +19,26 @@ struct lines_buffer {
 
 void lines_buffer_free(struct lines_buffer *buffer);
 
+/* Where the next bytes go, with room for `size` of them; NULL when memory is out. */
+uint8_t *lines_room(struct lines_buffer *buffer, size_t size);
+/* The bytes up to `end` have been put there. */
+static inline void lines_filled(struct lines_buffer *buffer, const uint8_t *end)
+{
+    buffer->size = (size_t)(end - buffer->bytes);
+}
+
+/* Write a number of either kind to `at`, LINES_LEB_MAX bytes at most, and return what is behind it.
+ */
+#define LINES_LEB_MAX 10
+uint8_t *lines_write_uleb(uint8_t *at, uint64_t value);
+uint8_t *lines_write_sleb(uint8_t *at, int64_t value);
+
 void lines_put(struct lines_buffer *buffer, const void *bytes, size_t size);
 void lines_put_u8(struct lines_buffer *buffer, uint8_t value);
 void lines_put_u16(struct lines_buffer *buffer, uint16_t value);
 void lines_put_u32(struct lines_buffer *buffer, uint32_t value);
 void lines_put_u64(struct lines_buffer *buffer, uint64_t value);
 void lines_put_uleb(struct lines_buffer *buffer, uint64_t value);
-void lines_put_sleb(struct lines_buffer *buffer, int64_t value);
 /* An address of the target: 4 or 8 bytes. */
 void lines_put_addr(struct lines_buffer *buffer, uint64_t value, uint8_t size);
 

@@ -169,7 +169,8 @@ uint32_t lines_files_add(struct lines_files *files, const char *path, size_t siz
         path = UNKNOWN_FILE;
         size = strlen(UNKNOWN_FILE);
     }
-    if (!files->last || size != files->last_size || memcmp(path, files->last, size) != 0) {
+    if (!files->last || size != files->last_size ||
+        (path != files->last && memcmp(path, files->last, size) != 0)) {
         files->last_index = add_path(files, path, size);
         files->last = path;
         files->last_size = size;

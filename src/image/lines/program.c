@@ -8,6 +8,9 @@
 #define LINE_RANGE  14
 #define OPCODE_BASE 13
 
+/* Bytes of a row at most: four opcodes with a number each, and the special one. */
+#define ROW_MAX (4 * (1 + LINES_LEB_MAX) + 1)
+
 #define MIN_INSTRUCTION 1
 #define MAX_OPERATIONS  1
 #define DEFAULT_IS_STMT 1
@@ -40,37 +43,41 @@ void lines_program_begin(struct lines_program *program, uint64_t address)
     lines_put_addr(code, address, program->address_size);
 }
 
-static void advance(struct lines_program *program, uint64_t address)
+static uint8_t *advance(struct lines_program *program, uint8_t *at, uint64_t address)
 {
-    lines_put_u8(&program->code, DW_LNS_advance_pc);
-    lines_put_uleb(&program->code, address - program->address);
+    *at++ = DW_LNS_advance_pc;
+    at = lines_write_uleb(at, address - program->address);
     program->address = address;
+    return at;
 }
 
 void lines_program_row(struct lines_program *program, uint64_t address, uint32_t line,
                        uint32_t column, uint32_t file)
 {
-    struct lines_buffer *code = &program->code;
+    uint8_t *at = lines_room(&program->code, ROW_MAX);
     int64_t step = (int64_t)line - program->line;
 
+    if (!at)
+        return;
     /* It is 1 to begin with, but binutils 2.40 begins with 0. */
     if (file != program->file || !program->has_file) {
-        lines_put_u8(code, DW_LNS_set_file);
-        lines_put_uleb(code, file);
+        *at++ = DW_LNS_set_file;
+        at = lines_write_uleb(at, file);
     }
     if (column != program->column) {
-        lines_put_u8(code, DW_LNS_set_column);
-        lines_put_uleb(code, column);
+        *at++ = DW_LNS_set_column;
+        at = lines_write_uleb(at, column);
     }
     if (step < LINE_BASE || step >= LINE_BASE + LINE_RANGE) {
-        lines_put_u8(code, DW_LNS_advance_line);
-        lines_put_sleb(code, step);
+        *at++ = DW_LNS_advance_line;
+        at = lines_write_sleb(at, step);
         step = 0;
     }
     const uint64_t first = (uint64_t)(step - LINE_BASE) + OPCODE_BASE;
     if (address - program->address > (UINT8_MAX - first) / LINE_RANGE)
-        advance(program, address);
-    lines_put_u8(code, (uint8_t)(first + (address - program->address) * LINE_RANGE));
+        at = advance(program, at, address);
+    *at++ = (uint8_t)(first + (address - program->address) * LINE_RANGE);
+    lines_filled(&program->code, at);
     program->address = address;
     program->line = line;
     program->column = column;
@@ -81,7 +88,9 @@ void lines_program_row(struct lines_program *program, uint64_t address, uint32_t
 void lines_program_end(struct lines_program *program, uint64_t address)
 {
     static const uint8_t end[] = {0, 1, DW_LNE_end_sequence};
+    uint8_t *at = lines_room(&program->code, ROW_MAX);
 
-    advance(program, address);
+    if (at)
+        lines_filled(&program->code, advance(program, at, address));
     lines_put(&program->code, end, sizeof(end));
 }
