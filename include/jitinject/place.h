@@ -34,8 +34,9 @@ enum place_mapping_kind {
 /*
  * Input, in any order; times in ns. A time of 0 is before everything. 0 or -ENOMEM.
  *
- * place_add_mapping: `record` is the number of its record, for place_dropped. Of a process that
- * holds no code none is dropped. place_add_fork:    `child` starts as a copy of `parent`.
+ * place_add_mapping: `offset` is that of `addr` in the file. `record` is the number of its record,
+ *                    for place_dropped. Of a process that holds no code none is dropped.
+ * place_add_fork:    `child` starts as a copy of `parent`.
  * place_add_exec:    `pid` is another program from then on, with memory of its own; so it is
  *                    after a fork that makes it again.
  * place_add_dump:    the process writes a dump from `time` on: no code of it ran before.
@@ -45,7 +46,8 @@ enum place_mapping_kind {
  *                    goes to the next one with a dump, and gets the time when that began.
  */
 int place_add_mapping(struct place *place, uint32_t pid, uint64_t time, uint64_t addr, uint64_t len,
-                      enum place_mapping_kind kind, uint64_t file, uint64_t record);
+                      uint64_t offset, enum place_mapping_kind kind, uint64_t file,
+                      uint64_t record);
 int place_add_fork(struct place *place, uint32_t child, uint32_t parent, uint64_t time);
 int place_add_exec(struct place *place, uint32_t pid, uint64_t time);
 int place_add_dump(struct place *place, uint32_t pid, uint64_t time);

@@ -363,7 +363,7 @@ static int use_markers(struct recording *recording)
         struct marker *marker = &recording->markers[i];
         if (marker->dump == NO_DUMP)
             err = place_add_mapping(recording->place, marker->pid, marker->time, marker->addr,
-                                    marker->len, PLACE_FILE, i + 1, marker->record);
+                                    marker->len, 0, PLACE_FILE, i + 1, marker->record);
         else
             err = place_add_dump(recording->place, marker->pid, marker->time);
     }

@@ -128,8 +128,8 @@ static int scan_mapping(struct recording *recording, const struct perfdata_recor
         kind = PLACE_ANONYMOUS;
     else if (record->type == PERFDATA_MMAP2 ? !(mapping.prot & PROT_EXEC) : mapping.is_data)
         kind = PLACE_DATA;
-    return place_add_mapping(recording->place, mapping.pid, time, mapping.addr, mapping.len, kind,
-                             file_number(mapping.filename), record->number);
+    return place_add_mapping(recording->place, mapping.pid, time, mapping.addr, mapping.len,
+                             mapping.pgoff, kind, file_number(mapping.filename), record->number);
 }
 
 static int scan_task(struct recording *recording, const struct perfdata_record *record)

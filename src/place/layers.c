@@ -11,7 +11,6 @@
 #include "place_internal.h"
 
 #include "jitinject/array.h"
-#include "jitinject/bytes.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -70,64 +69,31 @@ static int assign_group(const struct place *place, struct code **group, size_t c
     return err ? err : order_codes(group, count, ORDER_ADDR);
 }
 
-/* The end of the group of pieces that begins with number `first`; *end is that of its code. */
-static size_t find_group(struct code *const *codes, size_t count, size_t first, uint64_t *end)
+/* The end of the group of pieces that begins with number `first`. */
+static size_t find_group(struct code *const *codes, size_t count, size_t first)
 {
+    uint64_t end = code_end(codes[first]);
     size_t next = first + 1;
 
-    *end = code_end(codes[first]);
-    for (; next < count && codes[next]->addr < *end; next++)
-        if (code_end(codes[next]) > *end)
-            *end = code_end(codes[next]);
+    for (; next < count && codes[next]->addr < end; next++)
+        if (code_end(codes[next]) > end)
+            end = code_end(codes[next]);
     return next;
 }
 
-/*
- * Notes the pages that have code: nothing else is to be put there. Pages side by side come together
- * before the map gets them.
- */
-struct pages {
-    struct rangemap *map;
-    uint64_t start, end;
-};
-
-static int flush_pages(struct pages *pages)
-{
-    return rangemap_set(pages->map, pages->start, pages->end, 0, 0);
-}
-
-static int add_pages(struct pages *pages, uint64_t start, uint64_t end)
-{
-    start = bytes_align_down(start, PAGE);
-    end = end > UINT64_MAX - PAGE ? end : bytes_align_up(end, PAGE);
-    if (start <= pages->end && pages->start < pages->end) {
-        pages->end = end;
-        return 0;
-    }
-    const int err = flush_pages(pages);
-    pages->start = start;
-    pages->end = end;
-    return err;
-}
-
 /* All layers; `codes` by address. */
-static int assign(const struct place *place, struct process *process, struct code **codes)
+static int assign(const struct place *place, struct code **codes, size_t count)
 {
-    struct pages pages = {.map = &process->code_pages};
     int err = 0;
 
-    for (size_t first = 0, next; first < process->code_count && !err; first = next) {
-        const uint64_t start = codes[first]->addr;
-        uint64_t end;
-        next = find_group(codes, process->code_count, first, &end);
+    for (size_t first = 0, next; first < count && !err; first = next) {
+        next = find_group(codes, count, first);
         if (next - first == 1)
             codes[first]->layer = 0;
         else
             err = assign_group(place, codes + first, next - first);
-        if (!err)
-            err = add_pages(&pages, start, end);
     }
-    return err ? err : flush_pages(&pages);
+    return err;
 }
 
 /* Counts the pieces, and takes those out that are there already. Returns how many stay. */
@@ -160,6 +126,6 @@ int layers_assign(struct place *place, struct process *process)
     }
     int err = order_codes(codes, count, ORDER_ADDR);
     if (!err)
-        err = assign(place, process, codes);
+        err = assign(place, codes, count);
     return err ? err : order_codes(codes, take_out_repeated(process, codes), ORDER_LAYER);
 }

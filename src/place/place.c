@@ -41,7 +41,7 @@ void place_free(struct place *place)
 }
 
 int place_add_mapping(struct place *place, uint32_t pid, uint64_t time, uint64_t addr, uint64_t len,
-                      enum place_mapping_kind kind, uint64_t file, uint64_t record)
+                      uint64_t offset, enum place_mapping_kind kind, uint64_t file, uint64_t record)
 {
     struct process *process = process_get(place, pid);
 
@@ -52,6 +52,7 @@ int place_add_mapping(struct place *place, uint32_t pid, uint64_t time, uint64_t
         (struct mapping){.time = time,
                          .start = addr,
                          .end = len > UINT64_MAX - addr ? UINT64_MAX : addr + len,
+                         .offset = offset,
                          .file = file,
                          .record = record,
                          .kind = kind};
@@ -181,26 +182,50 @@ static int index_pieces(struct place *place)
     return err;
 }
 
-static int lay_out(struct place *place, struct process *process)
+static int make_extents(struct place *place, struct process *process)
 {
     if (process->code_count == 0)
         return 0;
     const int err = layers_assign(place, process);
-    return err ? err : windows_lay_out(place, process);
+    return err ? err : windows_make_extents(process);
 }
 
 /* The files of a pid are numbered, and lie, one after the other. */
+static int lay_out_pid(struct place *place, struct process *first)
+{
+    int err = 0;
+
+    if (first->is_laid_out)
+        return 0;
+    first->is_laid_out = true;
+    err = windows_lay_out(place, first);
+    for (size_t n = 1; n < first->life_count && !err; n++)
+        err = windows_lay_out(place, first->lives[n]);
+    return err;
+}
+
+/* What a child maps leaves alone what it inherits: all code is known first, and its parent has most
+ * often been laid out before it, as forks are in order of time. */
+static int lay_out_all(struct place *place)
+{
+    int err = 0;
+
+    for (size_t i = 0; i < place->process_count && !err; i++)
+        err = make_extents(place, place->processes[i]);
+    for (size_t i = 0; i < place->process_count && !err; i++)
+        if (place->processes[i]->first == place->processes[i] && !place->processes[i]->forked)
+            err = lay_out_pid(place, place->processes[i]);
+    for (size_t i = 0; i < place->fork_count && !err; i++)
+        err = lay_out_pid(place, place->forks[i].child->first);
+    return err;
+}
+
 int place_run(struct place *place)
 {
     int err = process_prepare_all(place);
 
-    for (size_t i = 0; i < place->process_count && !err; i++) {
-        struct process *process = place->processes[i];
-        if (process->first == process)
-            err = lay_out(place, process);
-        for (size_t n = 1; process->first == process && n < process->life_count && !err; n++)
-            err = lay_out(place, process->lives[n]);
-    }
+    if (!err)
+        err = lay_out_all(place);
     if (!err)
         err = timeline_run(place);
     if (!err)

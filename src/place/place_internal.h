@@ -12,6 +12,7 @@
 struct mapping {
     uint64_t time;
     uint64_t start, end;
+    uint64_t offset; /* of `start` in its file */
     uint64_t file;
     uint64_t record;
     enum place_mapping_kind kind;
@@ -25,6 +26,7 @@ struct process {
     uint64_t begin;       /* of this one, 0 for the first */
     uint64_t made;        /* by the last fork or exec in it; before there is nothing; 0: none */
     uint32_t file_number; /* of the first: that the next file gets */
+    bool is_laid_out;     /* of the first: with all that follow it */
     bool related;         /* has pieces, or is an ancestor or descendant of a process that has */
     bool has_model;       /* `model` and `covered` are kept */
     bool holds_code;      /* has pieces, or inherited some */
@@ -57,7 +59,7 @@ struct process {
     uint32_t *biases; /* by extent: what the timeline calls the mapping of it */
 
     struct rangemap code_known;       /* by reuse.c and fit.c, which come before all else */
-    struct rangemap code_pages;       /* where it has pieces */
+    struct rangemap taken_ranges;     /* by its own files */
     struct rangemap file_ranges;      /* every real file it ever had mapped, or inherited */
     struct rangemap library_ranges;   /* of these, all of the files with code */
     struct rangemap anonymous_ranges; /* likewise memory without a file, and inherited code */
@@ -136,7 +138,7 @@ struct place {
 #define ANCESTORS_MAX 64
 
 /* Layers that get windows of their own; the rest share one file. */
-#define PLACE_LAYERS 8
+#define PLACE_LAYERS 64
 
 /* process.c */
 struct process *process_get(struct place *place, uint32_t pid);
@@ -155,7 +157,8 @@ int snapshot_fill_all(struct place *place);
 /* layers.c: sets code->layer and drops from `by_offset` what is there already. */
 int layers_assign(struct place *place, struct process *process);
 
-/* windows.c: extents and files of a process. */
+/* windows.c: extents of a process, then, with those of all its ancestors known, its files. */
+int windows_make_extents(struct process *process);
 int windows_lay_out(struct place *place, struct process *process);
 
 /* timeline.c: events and dropped records of all processes. */

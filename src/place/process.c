@@ -70,7 +70,7 @@ void process_free(struct process *process)
     free(process->extents);
     free(process->biases);
     rangemap_clear(&process->code_known);
-    rangemap_clear(&process->code_pages);
+    rangemap_clear(&process->taken_ranges);
     rangemap_clear(&process->file_ranges);
     rangemap_clear(&process->library_ranges);
     rangemap_clear(&process->anonymous_ranges);

@@ -32,13 +32,25 @@ static int add_event(struct place *place, struct process *process, uint64_t time
     return 0;
 }
 
+/* An event, and what a reader has mapped then. */
+static int map_ours(struct place *place, struct process *process, uint64_t time, uint64_t start,
+                    uint64_t end, uint32_t value)
+{
+    const struct bias *bias = &place->biases[value - MAPPED_FIRST_BIAS];
+    int err = add_event(place, process, time, start, end, bias->file, start + bias->offset);
+
+    if (!err)
+        err = rangemap_set(&process->model, start, end, value, time);
+    return err ? err : rangemap_set(&process->covered, start, end, 0, 0);
+}
+
 /*
  * With its first piece come the file's first page, from which some readers measure, and its unwind
- * tables, which unwinders read through the maps. Both lie where the process never has anything.
+ * tables, which unwinders read through the maps.
  */
-static int open_file(struct place *place, struct process *process, const struct bias *bias,
-                     uint64_t time)
+static int open_file(struct place *place, struct process *process, uint64_t time, uint32_t value)
 {
+    const struct bias *bias = &place->biases[value - MAPPED_FIRST_BIAS];
     const struct place_file *file = &place->files[bias->file];
     const uint64_t head = UINT64_C(0) - bias->offset;
     uint64_t head_end = head + file->head_size;
@@ -53,10 +65,9 @@ static int open_file(struct place *place, struct process *process, const struct 
         tables = 0;
     }
     if (file->head_size)
-        err = add_event(place, process, time, head, head_end, bias->file, 0);
+        err = map_ours(place, process, time, head, head_end, value);
     if (file->tables_size && tables && !err)
-        err = add_event(place, process, time, tables, tables + file->tables_size, bias->file,
-                        file->tables_offset);
+        err = map_ours(place, process, time, tables, tables + file->tables_size, value);
     return err;
 }
 
@@ -64,19 +75,12 @@ static int open_file(struct place *place, struct process *process, const struct 
 static int map_code(struct place *place, struct process *process, uint64_t time, uint64_t start,
                     uint64_t end, uint32_t value)
 {
-    const struct bias *bias = &place->biases[value - MAPPED_FIRST_BIAS];
     const struct history_change change = {.time = time, .start = start, .end = end, .value = value};
-    int err = open_file(place, process, bias, time);
+    int err = open_file(place, process, time, value);
 
     if (!err)
-        err = add_event(place, process, time, start, end, bias->file, start + bias->offset);
-    if (!err)
-        err = history_add(&process->history, &change);
-    if (!err)
-        err = rangemap_set(&process->model, start, end, value, time);
-    if (!err)
-        err = rangemap_set(&process->covered, start, end, 0, 0);
-    return err;
+        err = map_ours(place, process, time, start, end, value);
+    return err ? err : history_add(&process->history, &change);
 }
 
 /* Whether a first mapping of `value` may cover what the model has there. */

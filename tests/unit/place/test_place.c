@@ -88,22 +88,22 @@ static void code_far_apart_is_one_file_a_window(void **state)
 
 static void generations_beyond_the_layers_share_a_file(void **state)
 {
-    struct code codes[20];
+    struct code codes[76];
     struct place *place = new_place();
     size_t files, rows;
 
     (void)state;
-    for (size_t i = 0; i < 20; i++)
+    for (size_t i = 0; i < 76; i++)
         codes[i] = piece(10 + i, HEAP, 64);
-    run(place, codes, 20);
+    run(place, codes, 76);
     const struct place_file *file = place_files(place, &files);
-    assert_int_equal(files, 9);
-    for (size_t i = 0; i < 8; i++) {
+    assert_int_equal(files, 65);
+    for (size_t i = 0; i < 64; i++) {
         assert_true(file[i].mirrors);
         assert_int_equal(file[i].code_count, 1);
     }
-    assert_false(file[8].mirrors);
-    assert_int_equal(file[8].code_count, 12);
+    assert_false(file[64].mirrors);
+    assert_int_equal(file[64].code_count, 12);
     assert_int_equal(place_processes(place, &rows)->beyond_layers, 12);
     place_free(place);
 }
@@ -143,14 +143,14 @@ static void anonymous_mappings_that_add_nothing_are_dropped(void **state)
     size_t count;
 
     (void)state;
-    assert_int_equal(place_add_mapping(place, 7, 50, HEAP, 0x10000, PLACE_ANONYMOUS, 0, 1), 0);
+    assert_int_equal(place_add_mapping(place, 7, 50, HEAP, 0x10000, 0, PLACE_ANONYMOUS, 0, 1), 0);
     /* A protection change over part of it, then the heap grows, then again over part. */
-    assert_int_equal(place_add_mapping(place, 7, 200, HEAP, 0x1000, PLACE_ANONYMOUS, 0, 2), 0);
-    assert_int_equal(place_add_mapping(place, 7, 300, HEAP, 0x20000, PLACE_ANONYMOUS, 0, 3), 0);
-    assert_int_equal(place_add_mapping(place, 7, 400, HEAP, 0x20000, PLACE_ANONYMOUS, 0, 4), 0);
+    assert_int_equal(place_add_mapping(place, 7, 200, HEAP, 0x1000, 0, PLACE_ANONYMOUS, 0, 2), 0);
+    assert_int_equal(place_add_mapping(place, 7, 300, HEAP, 0x20000, 0, PLACE_ANONYMOUS, 0, 3), 0);
+    assert_int_equal(place_add_mapping(place, 7, 400, HEAP, 0x20000, 0, PLACE_ANONYMOUS, 0, 4), 0);
     /* Another process's is none of ours. */
-    assert_int_equal(place_add_mapping(place, 8, 400, HEAP, 0x20000, PLACE_ANONYMOUS, 0, 5), 0);
-    assert_int_equal(place_add_mapping(place, 8, 500, HEAP, 0x20000, PLACE_ANONYMOUS, 0, 6), 0);
+    assert_int_equal(place_add_mapping(place, 8, 400, HEAP, 0x20000, 0, PLACE_ANONYMOUS, 0, 5), 0);
+    assert_int_equal(place_add_mapping(place, 8, 500, HEAP, 0x20000, 0, PLACE_ANONYMOUS, 0, 6), 0);
     run(place, codes, 1);
     const uint64_t *dropped = place_dropped(place, &count);
     assert_int_equal(count, 2);
@@ -168,7 +168,8 @@ static void a_file_takes_what_it_covers(void **state)
     struct place *place = new_place();
 
     (void)state;
-    assert_int_equal(place_add_mapping(place, 7, 200, HEAP + 0x1000, 0x1000, PLACE_FILE, 1, 1), 0);
+    assert_int_equal(place_add_mapping(place, 7, 200, HEAP + 0x1000, 0x1000, 0, PLACE_FILE, 1, 1),
+                     0);
     run(place, codes, 1);
     assert_int_equal(found_at(place, 7, HEAP + 0x1800, 150), PLACE_NAMED);
     assert_int_equal(found_at(place, 7, HEAP + 0x1800, 250), PLACE_ELSEWHERE);
@@ -184,7 +185,7 @@ static void a_load_counts_from_when_its_memory_came(void **state)
 
     (void)state;
     assert_int_equal(place_add_dump(place, 7, 300), 0);
-    assert_int_equal(place_add_mapping(place, 7, 500, HEAP, 0x1000, PLACE_ANONYMOUS, 0, 1), 0);
+    assert_int_equal(place_add_mapping(place, 7, 500, HEAP, 0x1000, 0, PLACE_ANONYMOUS, 0, 1), 0);
     run(place, codes, 2);
     const struct place_event *events = place_events(place, &count);
     assert_int_equal(events[0].time, 501);
@@ -204,7 +205,7 @@ static void code_over_a_library_stays_together(void **state)
     size_t files;
 
     (void)state;
-    assert_int_equal(place_add_mapping(place, 7, 50, HEAP, 0x8000, PLACE_FILE, 1, 1), 0);
+    assert_int_equal(place_add_mapping(place, 7, 50, HEAP, 0x8000, 0, PLACE_FILE, 1, 1), 0);
     run(place, codes, 2);
     assert_int_equal(place_files(place, &files)->extent_count, 2);
     assert_int_equal(files, 1);
@@ -221,7 +222,8 @@ static void no_library_lies_within_a_file(void **state)
 
     (void)state;
     codes[0].unwind_size = 100;
-    assert_int_equal(place_add_mapping(place, 7, 60, HEAP - 0x9000, 0x4000, PLACE_FILE, 2, 2), 0);
+    assert_int_equal(place_add_mapping(place, 7, 60, HEAP - 0x9000, 0x4000, 0, PLACE_FILE, 2, 2),
+                     0);
     run(place, codes, 1);
     const struct place_file *file = place_files(place, &files);
     assert_int_equal(file->head_size, 0x1000);
@@ -238,7 +240,8 @@ static void a_library_in_a_gap_splits_the_window(void **state)
     size_t files;
 
     (void)state;
-    assert_int_equal(place_add_mapping(place, 7, 50, HEAP + 0x1000, 0x1000, PLACE_FILE, 1, 1), 0);
+    assert_int_equal(place_add_mapping(place, 7, 50, HEAP + 0x1000, 0x1000, 0, PLACE_FILE, 1, 1),
+                     0);
     run(place, codes, 2);
     place_files(place, &files);
     assert_int_equal(files, 2);
@@ -255,9 +258,10 @@ static void tables_get_addresses_that_nothing_has(void **state)
     (void)state;
     codes[0].unwind_size = 100;
     /* Something lies where they would go. */
-    assert_int_equal(place_add_mapping(place, 7, 60, HEAP - 0x2000, 0x1000, PLACE_DATA, 2, 2), 0);
-    assert_int_equal(place_add_mapping(place, 7, 60, HEAP - 0x10000, 0x2000, PLACE_ANONYMOUS, 0, 3),
+    assert_int_equal(place_add_mapping(place, 7, 60, HEAP - 0x2000, 0x1000, 0, PLACE_DATA, 2, 2),
                      0);
+    assert_int_equal(
+        place_add_mapping(place, 7, 60, HEAP - 0x10000, 0x2000, 0, PLACE_ANONYMOUS, 0, 3), 0);
     run(place, codes, 1);
     const struct place_file *file = place_files(place, &files);
     const uint64_t bias = file->extents[0].offset - file->extents[0].addr;
@@ -276,8 +280,9 @@ static void tables_go_above_where_nothing_is_free_below(void **state)
 
     (void)state;
     codes[0].unwind_size = 100;
-    assert_int_equal(place_add_mapping(place, 7, 60, 0x1000, HEAP - 0x1000, PLACE_FILE, 2, 2), 0);
-    assert_int_equal(place_add_mapping(place, 7, 60, HEAP, 0x10000, PLACE_ANONYMOUS, 0, 3), 0);
+    assert_int_equal(place_add_mapping(place, 7, 60, 0x1000, HEAP - 0x1000, 0, PLACE_FILE, 2, 2),
+                     0);
+    assert_int_equal(place_add_mapping(place, 7, 60, HEAP, 0x10000, 0, PLACE_ANONYMOUS, 0, 3), 0);
     run(place, codes, 1);
     const struct place_file *file = place_files(place, &files);
     const uint64_t bias = file->extents[0].offset - file->extents[0].addr;
@@ -288,6 +293,102 @@ static void tables_go_above_where_nothing_is_free_below(void **state)
     place_free(place);
 }
 
+/* start + bias = offset. */
+static uint64_t bias_of(const struct place_file *file)
+{
+    return file->extents[0].offset - file->extents[0].addr;
+}
+
+static uint64_t tables_addr(const struct place_file *file)
+{
+    return file->tables_offset - bias_of(file);
+}
+
+/* perf 7 knows of two files at one address only the one that it saw first. */
+static void layers_have_one_base_and_tables_of_their_own(void **state)
+{
+    struct code codes[] = {piece(100, HEAP, 64), piece(110, HEAP + 0x30000, 64),
+                           piece(120, HEAP + 0x30020, 64)};
+    struct place *place = new_place();
+    size_t files;
+
+    (void)state;
+    for (size_t i = 0; i < 3; i++)
+        codes[i].unwind_size = 100;
+    run(place, codes, 3);
+    const struct place_file *file = place_files(place, &files);
+    assert_int_equal(files, 2);
+    assert_int_equal(bias_of(&file[0]), bias_of(&file[1]));
+    assert_true(tables_addr(&file[0]) + file[0].tables_size <= tables_addr(&file[1]));
+    assert_int_equal(events_over(place, tables_addr(&file[0]), 0), 1);
+    assert_int_equal(events_over(place, tables_addr(&file[1]), 0), 1);
+    assert_true(tables_addr(&file[1]) + file[1].tables_size <= HEAP);
+    place_free(place);
+}
+
+/* V8's builtins: its text is a library here. */
+static void code_in_a_library_has_the_base_of_that(void **state)
+{
+    struct code codes[] = {piece(100, HEAP + 0x5000, 64)};
+    struct place *place = new_place();
+    size_t files;
+
+    (void)state;
+    assert_int_equal(
+        place_add_mapping(place, 7, 50, HEAP + 0x3000, 0x8000, 0x2000, PLACE_FILE, 1, 1), 0);
+    run(place, codes, 1);
+    const struct place_file *file = place_files(place, &files);
+    assert_int_equal(bias_of(file), 0 - (HEAP + 0x1000));
+    assert_int_equal(file->head_size, 0);
+    place_free(place);
+}
+
+/* A runtime reserves memory around its code, and changes it later on. */
+static void tables_go_into_reserved_memory_and_stay_there(void **state)
+{
+    struct code codes[] = {piece(100, HEAP, 64)};
+    struct place *place = new_place();
+    const uint64_t around = UINT64_C(0x20000000);
+    size_t files;
+
+    (void)state;
+    codes[0].unwind_size = 100;
+    assert_int_equal(
+        place_add_mapping(place, 7, 50, HEAP - around, 2 * around, 0, PLACE_ANONYMOUS, 0, 1), 0);
+    assert_int_equal(
+        place_add_mapping(place, 7, 200, HEAP - around, 2 * around, 0, PLACE_ANONYMOUS, 0, 2), 0);
+    assert_int_equal(place_add_mapping(place, 7, 300, HEAP - around - 0x1000, 2 * around, 0,
+                                       PLACE_ANONYMOUS, 0, 3),
+                     0);
+    run(place, codes, 1);
+    const struct place_file *file = place_files(place, &files);
+    assert_int_equal(file->head_size, 0x1000);
+    assert_int_equal(events_over(place, tables_addr(file), 0), 2);
+    assert_int_equal(events_over(place, tables_addr(file), 300), 1);
+    assert_int_equal(events_over(place, HEAP, 300), 1);
+    place_free(place);
+}
+
+static void tables_of_a_child_leave_its_parents_alone(void **state)
+{
+    struct code codes[] = {piece(100, HEAP, 64), piece(300, HEAP + 0x100, 64)};
+    struct place *place = new_place();
+    size_t files;
+
+    (void)state;
+    codes[0].unwind_size = 100;
+    codes[1].unwind_size = 100;
+    codes[1].pid = 8;
+    /* The child is known before its parent. */
+    assert_int_equal(place_add_fork(place, 8, 7, 200), 0);
+    run(place, codes, 2);
+    const struct place_file *file = place_files(place, &files);
+    assert_int_equal(files, 2);
+    const uint64_t first = tables_addr(&file[0]), second = tables_addr(&file[1]);
+    assert_true(first + file[0].tables_size <= second || second + file[1].tables_size <= first);
+    place_free(place);
+}
+
 static void a_child_keeps_inherited_code(void **state)
 {
     struct code codes[] = {piece(100, HEAP, 64), piece(300, HEAP + 0x100, 64)};
@@ -295,9 +396,9 @@ static void a_child_keeps_inherited_code(void **state)
     size_t count;
 
     (void)state;
-    assert_int_equal(place_add_mapping(place, 7, 50, HEAP, 0x1000, PLACE_ANONYMOUS, 0, 1), 0);
+    assert_int_equal(place_add_mapping(place, 7, 50, HEAP, 0x1000, 0, PLACE_ANONYMOUS, 0, 1), 0);
     assert_int_equal(place_add_fork(place, 8, 7, 200), 0);
-    assert_int_equal(place_add_mapping(place, 8, 250, HEAP, 0x1000, PLACE_ANONYMOUS, 0, 2), 0);
+    assert_int_equal(place_add_mapping(place, 8, 250, HEAP, 0x1000, 0, PLACE_ANONYMOUS, 0, 2), 0);
     codes[1].pid = 8;
     run(place, codes, 2);
     assert_int_equal(found_at(place, 8, HEAP, 350), PLACE_NAMED);
@@ -316,9 +417,10 @@ static void nothing_is_early_where_a_file_was(void **state)
     struct place *place = new_place();
 
     (void)state;
-    assert_int_equal(place_add_mapping(place, 7, 50, HEAP, 0x3000, PLACE_ANONYMOUS, 0, 1), 0);
-    assert_int_equal(place_add_mapping(place, 7, 200, HEAP + 0x1000, 0x1000, PLACE_FILE, 9, 2), 0);
-    assert_int_equal(place_add_mapping(place, 7, 300, HEAP, 0x3000, PLACE_ANONYMOUS, 0, 3), 0);
+    assert_int_equal(place_add_mapping(place, 7, 50, HEAP, 0x3000, 0, PLACE_ANONYMOUS, 0, 1), 0);
+    assert_int_equal(place_add_mapping(place, 7, 200, HEAP + 0x1000, 0x1000, 0, PLACE_FILE, 9, 2),
+                     0);
+    assert_int_equal(place_add_mapping(place, 7, 300, HEAP, 0x3000, 0, PLACE_ANONYMOUS, 0, 3), 0);
     run(place, codes, 4);
     assert_int_equal(found_at(place, 7, HEAP + 0x1800, 150), PLACE_UNNAMED);
     assert_int_equal(found_at(place, 7, HEAP + 0x1100, 105), PLACE_UNNAMED);
@@ -339,9 +441,9 @@ static void another_program_runs_no_old_code(void **state)
     size_t count;
 
     (void)state;
-    assert_int_equal(place_add_mapping(place, 7, 50, HEAP, 0x1000, PLACE_ANONYMOUS, 0, 1), 0);
+    assert_int_equal(place_add_mapping(place, 7, 50, HEAP, 0x1000, 0, PLACE_ANONYMOUS, 0, 1), 0);
     assert_int_equal(place_add_exec(place, 7, 200), 0);
-    assert_int_equal(place_add_mapping(place, 7, 210, HEAP, 0x1000, PLACE_ANONYMOUS, 0, 2), 0);
+    assert_int_equal(place_add_mapping(place, 7, 210, HEAP, 0x1000, 0, PLACE_ANONYMOUS, 0, 2), 0);
     run(place, codes, 1);
     assert_int_equal(found_at(place, 7, HEAP, 150), PLACE_NAMED);
     assert_int_equal(found_at(place, 7, HEAP, 250), PLACE_ELSEWHERE);
@@ -372,9 +474,9 @@ static void a_pid_used_again_has_other_code(void **state)
     size_t files, rows;
 
     (void)state;
-    assert_int_equal(place_add_mapping(place, 7, 50, HEAP, 0x1000, PLACE_ANONYMOUS, 0, 1), 0);
+    assert_int_equal(place_add_mapping(place, 7, 50, HEAP, 0x1000, 0, PLACE_ANONYMOUS, 0, 1), 0);
     assert_int_equal(place_add_fork(place, 7, 1, 500), 0);
-    assert_int_equal(place_add_mapping(place, 7, 510, HEAP, 0x1000, PLACE_ANONYMOUS, 0, 2), 0);
+    assert_int_equal(place_add_mapping(place, 7, 510, HEAP, 0x1000, 0, PLACE_ANONYMOUS, 0, 2), 0);
     run(place, codes, 2);
     assert_int_equal(found_at(place, 7, HEAP, 400), PLACE_NAMED);
     assert_int_equal(found_at(place, 7, HEAP + 0x100, 400), PLACE_UNNAMED);
@@ -399,7 +501,7 @@ static void pieces_go_to_the_program_that_wrote_them(void **state)
     size_t count;
 
     (void)state;
-    assert_int_equal(place_add_mapping(place, 7, 50, 0x400000, 0x1000, PLACE_FILE, 1, 1), 0);
+    assert_int_equal(place_add_mapping(place, 7, 50, 0x400000, 0x1000, 0, PLACE_FILE, 1, 1), 0);
     assert_int_equal(place_add_exec(place, 7, 200), 0);
     assert_int_equal(place_add_dump(place, 7, 220), 0);
     run(place, codes, 1);
@@ -438,6 +540,10 @@ int main(void)
         cmocka_unit_test(a_library_in_a_gap_splits_the_window),
         cmocka_unit_test(tables_get_addresses_that_nothing_has),
         cmocka_unit_test(tables_go_above_where_nothing_is_free_below),
+        cmocka_unit_test(layers_have_one_base_and_tables_of_their_own),
+        cmocka_unit_test(code_in_a_library_has_the_base_of_that),
+        cmocka_unit_test(tables_go_into_reserved_memory_and_stay_there),
+        cmocka_unit_test(tables_of_a_child_leave_its_parents_alone),
         cmocka_unit_test(a_child_keeps_inherited_code),
         cmocka_unit_test(nothing_is_early_where_a_file_was),
         cmocka_unit_test(another_program_runs_no_old_code),

@@ -126,7 +126,7 @@ static void feed(struct place *place, struct world *world)
         else if (item->kind != LOAD)
             assert_int_equal(
                 place_add_mapping(place, item->pid, item->time, slot_address(world, item->slot),
-                                  item->slots * world->slot_size,
+                                  item->slots * world->slot_size, 0,
                                   item->kind == MAP_FILE ? PLACE_FILE : PLACE_ANONYMOUS, i + 1, i),
                 0);
     }

@@ -90,11 +90,11 @@ static void a_file_counts_if_it_came_later(void **state)
     struct place *place = new_place();
 
     (void)state;
-    assert_int_equal(place_add_mapping(place, 7, SINCE, HEAP, 64, PLACE_FILE, 1, 1), 0);
-    assert_int_equal(place_add_mapping(place, 7, SINCE + 1, HEAP + 0x103f, 64, PLACE_DATA, 1, 2),
+    assert_int_equal(place_add_mapping(place, 7, SINCE, HEAP, 64, 0, PLACE_FILE, 1, 1), 0);
+    assert_int_equal(place_add_mapping(place, 7, SINCE + 1, HEAP + 0x103f, 64, 0, PLACE_DATA, 1, 2),
                      0);
     assert_int_equal(
-        place_add_mapping(place, 7, SINCE + 1, HEAP + 0x2000, 64, PLACE_ANONYMOUS, 0, 3), 0);
+        place_add_mapping(place, 7, SINCE + 1, HEAP + 0x2000, 64, 0, PLACE_ANONYMOUS, 0, 3), 0);
     mark(place, codes, 4);
     assert_false(is_reused(&codes[0]));
     assert_true(is_reused(&codes[1]));
@@ -189,7 +189,7 @@ static void random_pieces_are_judged_as_pair_by_pair(void **state)
             files[i].start = HEAP + (uint64_t)rand() % 400;
             files[i].end = files[i].start + 1 + (uint64_t)rand() % 20;
             assert_int_equal(place_add_mapping(place, files[i].pid, files[i].time, files[i].start,
-                                               files[i].end - files[i].start, PLACE_FILE, 1, i),
+                                               files[i].end - files[i].start, 0, PLACE_FILE, 1, i),
                              0);
         }
         mark(place, codes, count);
