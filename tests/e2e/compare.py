@@ -129,8 +129,8 @@ def main():
     parser.add_argument("recording", nargs="+", help="a perf.data, or the folder of one with dumps")
     parser.add_argument("--jitinject", default=os.environ.get("JITINJECT", "jitinject"))
     parser.add_argument("--perf", action="append", default=[], metavar="COMMAND",
-                        help="a perf to compare with; default: the machine's, and that of Debian "
-                             "sid if DEBIAN_TOOL is set")
+                        help="a perf to compare with; default: the machine's, and those of Debian "
+                             "trixie and sid if DEBIAN_TOOL is set")
     parser.add_argument("--examples", type=int, default=5)
     arguments = parser.parse_args()
     perfs = [profiles.Perf(command.split()) for command in arguments.perf] or profiles.perfs()

@@ -82,13 +82,13 @@ class Perf:
 
 
 def perfs():
-    """The perfs to compare with: the machine's own and, with $DEBIAN_TOOL, that of Debian sid."""
+    """The perfs to compare with: the machine's own and, with $DEBIAN_TOOL, Debian's later ones."""
     found = []
     if shutil.which("perf"):
         found.append(Perf(["perf"]))
     tool = os.environ.get("DEBIAN_TOOL")
     if tool:
-        found.append(Perf([tool, "sid", "linux-perf", "perf"]))
+        found += [Perf([tool, suite, "linux-perf", "perf"]) for suite in ("trixie", "sid")]
     return found
 
 

@@ -47,12 +47,17 @@ void code_lines(uint8_t at[CODE_LINES_SIZE], uint32_t id)
     memcpy(at + ID_OFFSET, &id, sizeof(id));
 }
 
-void code_frameless(uint8_t at[CODE_FRAMELESS_SIZE], const void *callee)
+/* Where the size of the frame is in the code, and in the tables the cfa's offset that follows. */
+static const size_t frame_in_code[] = {4, 22};
+#define FRAME_IN_TABLES 48
+#define SAVED           16 /* bytes between the cfa and the frame */
+
+void code_frameless(uint8_t at[CODE_FRAMELESS_SIZE], const void *callee, uint8_t frame)
 {
     static const uint8_t prologue[7] = {
-        0x55,                   /*  0: push %rbp */
-        0x48, 0x83, 0xec, 0x10, /*  1: sub  $16, %rsp */
-        0x31, 0xed,             /*  5: xor  %ebp, %ebp */
+        0x55,                /*  0: push %rbp */
+        0x48, 0x83, 0xec, 0, /*  1: sub  $frame, %rsp */
+        0x31, 0xed,          /*  5: xor  %ebp, %ebp */
     };
     static const uint8_t call[12] = {
         0x48, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, /*  7: mov  $callee, %rax */
@@ -64,9 +69,9 @@ void code_frameless(uint8_t at[CODE_FRAMELESS_SIZE], const void *callee)
         0x75, 0xfb,                   /* 17: jnz  14 */
     };
     static const uint8_t epilogue[6] = {
-        0x48, 0x83, 0xc4, 0x10, /* 19: add  $16, %rsp */
-        0x5d,                   /* 23: pop  %rbp */
-        0xc3,                   /* 24: ret */
+        0x48, 0x83, 0xc4, 0, /* 19: add  $frame, %rsp */
+        0x5d,                /* 23: pop  %rbp */
+        0xc3,                /* 24: ret */
     };
 
     memcpy(at, prologue, sizeof(prologue));
@@ -74,9 +79,11 @@ void code_frameless(uint8_t at[CODE_FRAMELESS_SIZE], const void *callee)
     if (callee)
         memcpy(at + 9, &callee, sizeof(callee));
     memcpy(at + 19, epilogue, sizeof(epilogue));
+    for (size_t i = 0; i < sizeof(frame_in_code) / sizeof(*frame_in_code); i++)
+        at[frame_in_code[i]] = frame;
 }
 
-void code_frameless_tables(uint8_t at[CODE_TABLES_SIZE])
+void code_frameless_tables(uint8_t at[CODE_TABLES_SIZE], uint8_t frame)
 {
     /* The code takes 25 bytes, so it starts 32 before the tables. */
     static const uint8_t tables[CODE_TABLES_SIZE] = {
@@ -92,7 +99,7 @@ void code_frameless_tables(uint8_t at[CODE_TABLES_SIZE])
         0xc0, 0xff, 0xff, 0xff, CODE_FRAMELESS_SIZE, 0, 0, 0, /* start: -64 from here; size */
         0,                                                    /* no augmentation data */
         0x41, 0x0e, 16, 0x86, 2, /*  1: def_cfa_offset 16, rbp at cfa - 16 */
-        0x44, 0x0e, 32,          /*  5: def_cfa_offset 32 */
+        0x44, 0x0e, 0,           /*  5: def_cfa_offset 16 + frame */
         0x52, 0x0e, 16,          /* 23: def_cfa_offset 16 */
         0x41, 0x0e, 8, 0xc6,     /* 24: def_cfa_offset 8, rbp restored */
         /* end of .eh_frame, at 56 */
@@ -106,4 +113,5 @@ void code_frameless_tables(uint8_t at[CODE_TABLES_SIZE])
     };
 
     memcpy(at, tables, sizeof(tables));
+    at[FRAME_IN_TABLES] = SAVED + frame;
 }

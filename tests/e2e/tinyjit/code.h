@@ -21,15 +21,17 @@ extern const uint8_t code_lines_offsets[CODE_LINES];
 
 /*
  * A function that keeps no frame pointer but clears the register, so that only tables can unwind
- * it; it calls `callee`, or burns itself if that is NULL.
+ * it; it calls `callee`, or burns itself if that is NULL. `frame` is the size of its frame, up to
+ * CODE_FRAME_MAX: the tables of one size are wrong for another.
  */
 #define CODE_FRAMELESS_SIZE 25
-void code_frameless(uint8_t at[CODE_FRAMELESS_SIZE], const void *callee);
+#define CODE_FRAME_MAX      111
+void code_frameless(uint8_t at[CODE_FRAMELESS_SIZE], const void *callee, uint8_t frame);
 
 /* Its tables: .eh_frame, and .eh_frame_hdr at the end, for tables that lie behind the code at a
  * multiple of 8. */
 #define CODE_TABLES_SIZE        80
 #define CODE_TABLES_HEADER_SIZE 20
-void code_frameless_tables(uint8_t at[CODE_TABLES_SIZE]);
+void code_frameless_tables(uint8_t at[CODE_TABLES_SIZE], uint8_t frame);
 
 #endif /* TINYJIT_CODE_H */

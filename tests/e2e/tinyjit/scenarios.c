@@ -85,7 +85,7 @@ static void run_mixed(struct jit *jit)
 
 static void run_churn(struct jit *jit)
 {
-    run_generations(jit, 30, 40);
+    run_generations(jit, 80, 15);
 }
 
 /* As run_reuse, but the records are not in the order of their times. */
@@ -383,38 +383,70 @@ static void run_threads(struct jit *jit)
 
 /* --- tables --- */
 
-/* Five functions deep without frame pointers: inner4 burns, inner0 is called first. */
-static void run_frameless(struct jit *jit, int tables_mapped)
+/* Code without frame pointers, and room for its tables at a multiple of 8 behind it. */
+#define FRAMELESS_STRIDE (32 + CODE_TABLES_SIZE)
+
+static void log_frameless(struct jit *jit, uint8_t *at, const uint8_t *callee, uint8_t frame,
+                          bool tables_mapped, const char *name)
 {
-    const size_t stride = tables_mapped ? 32 + CODE_TABLES_SIZE : 32;
-    uint8_t *heap = jit_heap(PAGE);
     uint8_t tables[CODE_TABLES_SIZE];
+
+    code_frameless(at, callee, frame);
+    code_frameless_tables(tables, frame);
+    if (tables_mapped)
+        memcpy(at + 32, tables, sizeof(tables));
+    dump_unwinding(&jit->dump, tables, sizeof(tables), CODE_TABLES_HEADER_SIZE, tables_mapped);
+    jit_log(jit, at, CODE_FRAMELESS_SIZE, name);
+}
+
+/* Functions first ... first + 4, each of which calls the next; the last one burns. */
+static void run_frameless(struct jit *jit, uint8_t *at, const char *prefix, unsigned first,
+                          uint8_t frame, bool tables_mapped, unsigned ms)
+{
     const uint8_t *callee = NULL;
     char name[64];
 
-    code_frameless_tables(tables);
     for (unsigned i = 5; i-- > 0;) {
-        uint8_t *at = heap + i * stride;
-
-        code_frameless(at, callee);
-        if (tables_mapped)
-            memcpy(at + 32, tables, sizeof(tables));
-        dump_unwinding(&jit->dump, tables, sizeof(tables), CODE_TABLES_HEADER_SIZE, tables_mapped);
-        snprintf(name, sizeof(name), "inner%u", i);
-        jit_log(jit, at, CODE_FRAMELESS_SIZE, name);
-        callee = at;
+        snprintf(name, sizeof(name), "%s%u", prefix, first + i);
+        log_frameless(jit, at + i * FRAMELESS_STRIDE, callee, frame, tables_mapped, name);
+        callee = at + i * FRAMELESS_STRIDE;
     }
-    jit_burn(callee, 300);
+    jit_burn(callee, ms);
 }
 
 static void run_nofp(struct jit *jit)
 {
-    run_frameless(jit, 0);
+    run_frameless(jit, jit_heap(PAGE), "inner", 0, 16, false, 300);
 }
 
 static void run_nofp_mapped(struct jit *jit)
 {
-    run_frameless(jit, 1);
+    run_frameless(jit, jit_heap(PAGE), "inner", 0, 16, true, 300);
+}
+
+/*
+ * Each generation lies over the one before, with larger frames and a little farther on: libunwind
+ * remembers how it unwound an address, and perf never tells it that there is other code now.
+ */
+static void run_nofp_reuse(struct jit *jit)
+{
+    uint8_t *heap = jit_heap(PAGE);
+
+    run_frameless(jit, heap, "first", 0, 16, false, 250);
+    run_frameless(jit, heap + 8, "second", 0, 72, false, 250);
+    run_frameless(jit, heap + 16, "third", 0, 40, true, 250);
+}
+
+/* 1,000 functions, five deep; what is next to each other differs in frames and in where tables are.
+ */
+static void run_nofp_many(struct jit *jit)
+{
+    const unsigned chains = 200;
+    uint8_t *heap = jit_heap((size_t)chains * 5 * FRAMELESS_STRIDE);
+
+    for (unsigned i = 0; i < chains; i++)
+        run_frameless(jit, heap + (size_t)i * 5 * FRAMELESS_STRIDE, "f", 5 * i,
+                      (uint8_t)(8 + i % 12 * 8), i % 2, 4);
 }
 
 /* Lines 11, 12 and 13 of function 0, 21 ... of function 1; `bias` is added to their addresses. */
@@ -455,7 +487,7 @@ const struct scenario scenarios[] = {
     {"late", "each function is logged 10 ms after its start", run_late},
     {"reuse", "5 functions one after the other at one address", run_reuse},
     {"mixed", "20 functions side by side, then 5 at one address", run_mixed},
-    {"churn", "30 functions one after the other at one address", run_churn},
+    {"churn", "80 functions one after the other at one address", run_churn},
     {"outoforder", "as reuse, with the records in disorder", run_outoforder},
     {"overlap", "a new function over the middle of an old one", run_overlap},
     {"same", "the same code logged 20 times", run_same},
@@ -469,6 +501,8 @@ const struct scenario scenarios[] = {
     {"threads", "4 threads, one dump", run_threads},
     {"nofp", "no frame pointers, unwind tables in the dump only", run_nofp},
     {"nofp-mapped", "no frame pointers, unwind tables behind the code", run_nofp_mapped},
+    {"nofp-reuse", "the same with three generations at one address", run_nofp_reuse},
+    {"nofp-many", "the same with 1,000 functions", run_nofp_many},
     {"debug", "source lines", run_debug},
     {"debug-biased", "source lines, 0x40 too far as V8 and LLVM write them", run_debug_biased},
     {"fixed", "one function, called as the argument says", run_fixed},

@@ -38,7 +38,7 @@ static void map(struct made *made, uint32_t pid, uint64_t time, uint64_t addr, u
                 enum place_mapping_kind kind)
 {
     assert_int_equal(
-        place_add_mapping(made->place, pid, time, addr, size, kind, 1, made->records++), 0);
+        place_add_mapping(made->place, pid, time, addr, size, 0, kind, 1, made->records++), 0);
 }
 
 /* Names are numbers: symbols[i] is called by `name`. */
