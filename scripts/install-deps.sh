@@ -25,6 +25,10 @@ have_library() {
     have_command pkg-config && pkg-config --exists "$1"
 }
 
+have_file() {
+    [ -e "$1" ]
+}
+
 # What cannot be done without, and what only some tests need.
 required=
 optional=
@@ -59,6 +63,9 @@ collect_test_needs() {
     have_command valgrind || want valgrind
     have_command node || want nodejs
     have_command php || want php-cli
+    have_command erl || want erlang-base
+    have_command lli || want llvm-runtime
+    have_command jsc || have_file /usr/lib/*/webkit2gtk-4.*/jsc || want jsc
 }
 
 # Debian has one package; Ubuntu has one for each kernel, and a container need not have its own.
@@ -69,6 +76,15 @@ perf_package() {
         echo "linux-tools-$(uname -r)"
     else
         echo linux-tools-generic
+    fi
+}
+
+# Named after the version of GTK that it is for, until there is one for all.
+jsc_package() {
+    if apt-cache show libjavascriptcoregtk-bin 2>/dev/null | grep -q '^Version'; then
+        echo libjavascriptcoregtk-bin
+    else
+        echo libjavascriptcoregtk-4.0-bin
     fi
 }
 
@@ -118,7 +134,10 @@ install_optional() {
     for package in $optional; do
         can_install "$package" || continue
         apt_update
-        [ "$package" != perf ] || package=$(perf_package)
+        case $package in
+        perf) package=$(perf_package) ;;
+        jsc) package=$(jsc_package) ;;
+        esac
         echo "Installing: $package"
         apt_install "$package" || echo "Not to be had here: $package (what needs it is skipped)"
     done

@@ -207,6 +207,7 @@ class Workshop:
         memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
         self.directory = tempfile.mkdtemp(prefix="e2e-", dir=memory)
         self.caches = 0
+        self.said = ""  # what jitinject found odd
 
     def __enter__(self):
         return self
@@ -235,7 +236,9 @@ class Workshop:
         folder = self.path("ours")
         data = self.recording.copy(folder)
         output = os.path.join(folder, "perf.jit.data")
-        print(run([self.jitinject, "-i", data, "-o", output]).stdout.decode(), end="")
+        done = run([self.jitinject, "-i", data, "-o", output])
+        self.said = done.stderr.decode(errors="replace")
+        print(self.said + done.stdout.decode(), end="")
         return output
 
     def images(self):

@@ -81,6 +81,7 @@ class Outcome:
         self.recorded_here = not workshop.recording.is_fixture
         self.home = workshop.cache()
         self.output = workshop.output
+        self.said = workshop.said.strip()
         self.samples = perf.samples(self.output, self.home)
         self.images = workshop.images()
         self.mappings = our_mappings(self.output)

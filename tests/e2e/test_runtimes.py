@@ -136,7 +136,12 @@ def main(name):
     runtime = RUNTIMES[name]
     with tempfile.TemporaryDirectory(prefix="runtime-") as folder:
         made = recording.record(folder, runtime.command(), runtime.options)
-        return 0 if recording.judge(made, lambda outcome: runtime.truths(made, outcome)) else 1
+
+        def truths(outcome):
+            outcome.expect(not outcome.said, f"jitinject has something to say: {outcome.said}")
+            runtime.truths(made, outcome)
+
+        return 0 if recording.judge(made, truths) else 1
 
 
 if __name__ == "__main__":
