@@ -17,6 +17,7 @@ import tempfile
 import profiles
 import recording
 
+JSC_HOT = r"JSC-(?:FTL|DFG|Baseline): (hot\w+)#"
 WORKLOADS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "workloads")
 
 
@@ -78,8 +79,8 @@ def javascriptcore(folder):
 
 
 def of_javascriptcore(outcome):
-    shares(outcome, r"JSC-(?:FTL|DFG|Baseline): (hot\w+)#")
-    callers(outcome, r"JSC-\w+: hot", r"JSC-\w+: (burn|<global>)#")
+    shares(outcome, JSC_HOT)
+    callers(outcome, JSC_HOT, r"JSC-\w+: (burn|<global>)#")
 
 
 def llvm(folder):
