@@ -18,8 +18,12 @@ TOOLS = ["perf-inject", "other-perf-inject", "jitinject", "cat"]
 SLOW_FROM = 50000  # functions
 OTHER_PERF_UP_TO = 20000
 
+KILLED = "137"  # the exit status of timeout then
+
 # The files outside generated code that bench-generate's samples hit: nobody can name these.
 RUNTIME_FILES = {"app", "libruntime.so"}
+# What jitinject -vv says of its steps.
+STEP_ROW = re.compile(r"(\w+): ([\d.]+) ms, ([\d.]+) ms on a processor")
 REPORT_ROW = re.compile(r"\s+[\d.]+%\s+[\d.]+%\s+(\d+)  \S+ +(\S+) +\[.\] (.*)")
 
 # `command` takes the recording's paths and the output's; `perf` is the one to read the output with:
@@ -61,8 +65,9 @@ def tools(args):
                                OTHER_PERF_UP_TO)
         elif key == "jitinject":
             path = program(args, "jitinject")
+            more = shlex.split(args.options)
             tool = Tool(key, key, version([path, "--version"], r"(\d\S*)") or "unknown",
-                        lambda data, dumps, out: [path, "-i", data, "-o", out, "-q"],
+                        lambda data, dumps, out: [path, "-i", data, "-o", out, "-vv"] + more,
                         ["perf"], False, None)
         else:
             tool = Tool(key, key, version(["cat", "--version"], r"(\d\S*)") or "unknown",
@@ -117,19 +122,33 @@ def last_line(file):
     return lines[-1] if lines else ""
 
 
-def measure(args, command, stdout, home):
-    """What the command took; `error` is None when it went well."""
+def measure(args, command, stdout, home, limit=None):
+    """What the command took; `error` is None when it went well. `limited`: it was ended after so
+    many seconds."""
     environment = dict(os.environ, HOME=home, LC_ALL="C")
     result = os.path.join(home, os.pardir, "measured")
+    if limit:
+        command = ["timeout", "--signal=KILL", str(limit)] + command
     with open(stdout, "wb") as out, tempfile.TemporaryFile() as errors:
+        # Python ignores SIGPIPE, and here that is left so: perf would die of the pipe to an addr2line
+        # that ends at once because the runtime's own files are not there.
         subprocess.run([program(args, "bench-measure"), result] + command, check=True,
-                       stdin=subprocess.DEVNULL, stdout=out, stderr=errors, env=environment)
+                       stdin=subprocess.DEVNULL, stdout=out, stderr=errors, env=environment,
+                       restore_signals=False)
         with open(result, encoding="ascii") as file:
             status, wall, user, system, peak = file.read().split()
-        error = None if status == "0" else "exit %s: %s" % (status, last_line(errors))
+        limited = limit is not None and status == KILLED
+        error = None if status == "0" or limited else "exit %s: %s" % (status, last_line(errors))
     os.unlink(result)
     return {"wall": float(wall), "cpu": float(user) + float(system), "peak": int(peak) * 1024,
-            "error": error}
+            "limited": limited, "error": error}
+
+
+def read_steps(log):
+    """What each step of jitinject took, in seconds: time that passed, and on a processor."""
+    with open(log, encoding="utf-8", errors="replace") as file:
+        rows = map(STEP_ROW.fullmatch, file.read().splitlines())
+        return {row[1]: [float(row[2]) / 1000, float(row[3]) / 1000] for row in rows if row}
 
 
 def count_named(report):
@@ -177,12 +196,19 @@ class Recording:
         run["command"] = command
         run["files"], run["written"] = count_written(
             [self.directory, os.path.dirname(out), home], self.files)
+        if tool.key == "jitinject":
+            run["steps"] = read_steps(log)
         if not run["error"] and tool.perf:
             command = tool.perf + ["report", "--stdio", "-n", "-i", out]
             run["report"] = measure(args, command, log, home)
             run["report"]["command"] = command
             run["error"] = run["report"]["error"]
             run["report"]["samples"], run["report"]["named"] = count_named(log)
+        if not run["error"] and tool.perf and args.srcline:
+            command = tool.perf + ["report", "--stdio", "-s", "srcline", "-i", out]
+            run["srcline"] = measure(args, command, log, home, args.srcline)
+            run["srcline"]["command"] = command
+            run["error"] = run["srcline"]["error"]
         return run
 
 

@@ -79,6 +79,32 @@ def show_tool(tool):
         "%.1f" % (middle(runs, "written") / MIB)) + report))
 
 
+def show_steps(size):
+    """Where jitinject's time goes: medians, in ms."""
+    runs = good_runs(size, "jitinject")
+    if not runs or not runs[0]["steps"]:
+        return
+    steps = ("%s %.1f (%.1f)" % (step,
+                                 1000 * median(run["steps"][step][0] for run in runs),
+                                 1000 * median(run["steps"][step][1] for run in runs))
+             for step in runs[0]["steps"])
+    print("  jitinject, ms (of these on a processor): " + ", ".join(steps))
+
+
+def show_srclines(size):
+    """`perf report -s srcline` of each result, and how much longer than of jitinject's it takes."""
+    reports = {tool["name"]: [run["srcline"] for run in tool["runs"]
+                              if not run["error"] and "srcline" in run] for tool in size["tools"]}
+    reports = {name: found for name, found in reports.items() if found}
+    for name, found in reports.items():
+        wall = middle(found, "wall")
+        mark = ">= " if any(report["limited"] for report in found) else ""
+        line = "  perf report -s srcline of %s: %s%.2f s" % (name, mark, wall)
+        if name != "jitinject" and "jitinject" in reports:
+            line += ", %s%.1f times" % (mark, wall / middle(reports["jitinject"], "wall"))
+        print(line)
+
+
 def show_size(size):
     print("\n%d functions: perf.data %.1f MiB, dumps %.1f MiB" % (
         size["functions"], size["perf_data"] / MIB, size["dumps"] / MIB))
@@ -91,6 +117,8 @@ def show_size(size):
         value = ratio(size, over, under)
         if value is not None:
             print("  %s / %s: %.1f" % (over, under, value))
+    show_steps(size)
+    show_srclines(size)
     for target in size["targets"]:
         print("  target: %s %s: %.1f, %s" % (target["name"], target["wanted"], target["value"],
                                              "met" if target["met"] else "MISSED"))
@@ -99,5 +127,6 @@ def show_size(size):
     for tool in size["tools"]:
         for run in tool["runs"][:1]:
             print("    " + shlex.join(run["command"]))
-            if "report" in run:
-                print("    " + shlex.join(run["report"]["command"]))
+            for report in ("report", "srcline"):
+                if report in run:
+                    print("    " + shlex.join(run[report]["command"]))

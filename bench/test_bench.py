@@ -187,19 +187,26 @@ class GenerateTest(unittest.TestCase):
 
 
 class RunTest(unittest.TestCase):
-    def test_small(self):
+    def measure(self, *options):
+        """What bench/run says of one size, and its runs."""
         with tempfile.TemporaryDirectory(prefix="bench-test-") as scratch:
             result = os.path.join(scratch, "result.json")
             environment = {name: value for name, value in os.environ.items()
                            if name != "DEBIAN_TOOL"}
             text = run(os.path.join(os.path.dirname(os.path.abspath(__file__)), "run"),
-                       "--build", ARGS.build, "--functions", "500", "--runs", "2",
-                       "--scratch", scratch, "--json", result, env=environment)
-            self.assertIn("perf-inject / jitinject: ", text)
-            self.assertIn("jitinject / cat: ", text)
+                       "--build", ARGS.build, *options, "--scratch", scratch, "--json", result,
+                       env=environment)
             with open(result, encoding="utf-8") as file:
                 [size] = json.load(file)["sizes"]
             self.assertEqual(os.listdir(scratch), ["result.json"])
+        return text, size
+
+    def test_small(self):
+        text, size = self.measure("--functions", "500", "--runs", "2")
+        self.assertIn("perf-inject / jitinject: ", text)
+        self.assertIn("jitinject / cat: ", text)
+        self.assertRegex(text, r"jitinject, ms \(of these on a processor\): scan [\d.]+ \([\d.]+\), "
+                               "index .*, place .*, emit .*, rewrite ")
         self.assertEqual(size["functions"], 500)
         self.assertEqual([tool["key"] for tool in size["tools"]],
                          ["perf-inject", "jitinject", "cat"])
@@ -214,6 +221,19 @@ class RunTest(unittest.TestCase):
                 if tool["key"] != "cat":
                     self.assertGreater(measured["report"]["samples"], 1000)
                     self.assertEqual(measured["report"]["named"], measured["report"]["samples"])
+
+    def test_source_lines(self):
+        text, size = self.measure("--functions", "100", "--runs", "1", "--generate", "--lines 3",
+                                  "--srcline", "100", "--tools", "jitinject")
+        self.assertRegex(text, r"perf report -s srcline of jitinject: [\d.]+ s")
+        self.assertFalse(size["tools"][0]["runs"][0]["srcline"]["limited"])
+
+    def test_source_lines_up_to_a_limit(self):
+        text, size = self.measure("--functions", "3000", "--runs", "1", "--generate", "--lines 3",
+                                  "--srcline", "1", "--tools", "perf-inject")
+        self.assertIn("perf report -s srcline of perf inject", text)
+        self.assertIn(": >= 1", text)
+        self.assertTrue(size["tools"][0]["runs"][0]["srcline"]["limited"])
 
 
 if __name__ == "__main__":
