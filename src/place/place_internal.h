@@ -61,7 +61,8 @@ struct process {
     struct rangemap code_known;       /* by reuse.c and fit.c, which come before all else */
     struct rangemap taken_ranges;     /* by its own files */
     struct rangemap file_ranges;      /* every real file it ever had mapped, or inherited */
-    struct rangemap library_ranges;   /* of these, all of the files with code */
+    struct rangemap late_file_ranges; /* of these, the ones mapped since its first code */
+    struct rangemap library_ranges;   /* of all, those of the files with code */
     struct rangemap anonymous_ranges; /* likewise memory without a file, and inherited code */
 
     /* State of the timeline: what a reader would have mapped. */

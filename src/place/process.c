@@ -72,6 +72,7 @@ void process_free(struct process *process)
     rangemap_clear(&process->code_known);
     rangemap_clear(&process->taken_ranges);
     rangemap_clear(&process->file_ranges);
+    rangemap_clear(&process->late_file_ranges);
     rangemap_clear(&process->library_ranges);
     rangemap_clear(&process->anonymous_ranges);
     rangemap_clear(&process->model);
@@ -152,6 +153,9 @@ static int collect_mappings(struct process *process, const struct process *from)
         struct rangemap *ranges =
             mapping->kind == PLACE_ANONYMOUS ? &process->anonymous_ranges : &process->file_ranges;
         err = rangemap_set(ranges, mapping->start, mapping->end, 0, 0);
+        if (!err && mapping->kind != PLACE_ANONYMOUS && process->code_count > 0 &&
+            mapping->time >= process->codes[0]->time)
+            err = rangemap_set(&process->late_file_ranges, mapping->start, mapping->end, 0, 0);
         if (!err && mapping->kind != PLACE_ANONYMOUS &&
             bsearch(&mapping->file, libraries, count, sizeof(*libraries), compare_files))
             err = rangemap_set(&process->library_ranges, mapping->start, mapping->end, 0, 0);

@@ -125,20 +125,21 @@ static void widen(const struct process *process, uint64_t low, uint64_t high, ui
 }
 
 /*
- * Narrows [low, high) to what around [start, end) no file ever was mapped over: what is there now
- * need not be what was, or will be, beyond that file. False: one was within [start, end).
+ * Narrows [low, high) to what around [start, end) no file was mapped over since the process has
+ * code: what is there now need not be what was, or will be, beyond that file. False: one was within
+ * [start, end).
  */
 static bool keep_off_files(const struct process *process, uint64_t start, uint64_t end,
                            uint64_t *low, uint64_t *high)
 {
-    struct rangemap_at at = rangemap_find(&process->file_ranges, start);
-    const struct range *range = rangemap_get(&process->file_ranges, at);
+    struct rangemap_at at = rangemap_find(&process->late_file_ranges, start);
+    const struct range *range = rangemap_get(&process->late_file_ranges, at);
 
     if (range && range->start < end)
         return false;
     if (range && range->start < *high)
         *high = range->start;
-    range = rangemap_previous(&process->file_ranges, &at);
+    range = rangemap_previous(&process->late_file_ranges, &at);
     if (range && range->end > *low)
         *low = range->end;
     return true;

@@ -434,6 +434,25 @@ static void nothing_is_early_where_a_file_was(void **state)
     place_free(place);
 }
 
+/* What was mapped there before there was any code says nothing of code: it is one mapping. */
+static void a_file_of_before_costs_no_mappings(void **state)
+{
+    struct code codes[] = {piece(400, HEAP, 64), piece(500, HEAP + 0x100, 64),
+                           piece(600, HEAP + 0x200, 64)};
+    struct place *place = new_place();
+    size_t count;
+
+    (void)state;
+    assert_int_equal(place_add_mapping(place, 7, 50, HEAP, 0x1000, 0, PLACE_DATA, 9, 1), 0);
+    assert_int_equal(place_add_mapping(place, 7, 300, HEAP, 0x1000, 0, PLACE_ANONYMOUS, 0, 2), 0);
+    run(place, codes, 3);
+    const struct place_event *events = place_events(place, &count);
+    assert_int_equal(count, 2); /* the first page, and the code */
+    assert_int_equal(events[1].addr, HEAP);
+    assert_int_equal(events[1].time, 301);
+    place_free(place);
+}
+
 static void another_program_runs_no_old_code(void **state)
 {
     struct code codes[] = {piece(100, HEAP, 64)};
@@ -546,6 +565,7 @@ int main(void)
         cmocka_unit_test(tables_of_a_child_leave_its_parents_alone),
         cmocka_unit_test(a_child_keeps_inherited_code),
         cmocka_unit_test(nothing_is_early_where_a_file_was),
+        cmocka_unit_test(a_file_of_before_costs_no_mappings),
         cmocka_unit_test(another_program_runs_no_old_code),
         cmocka_unit_test(a_child_runs_no_inherited_code_after_an_exec),
         cmocka_unit_test(a_pid_used_again_has_other_code),
