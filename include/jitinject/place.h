@@ -35,7 +35,10 @@ enum place_mapping_kind {
  * Input, in any order; times in ns. A time of 0 is before everything. 0 or -ENOMEM.
  *
  * place_add_mapping: `offset` is that of `addr` in the file. `record` is the number of its record,
- *                    for place_dropped. Of a process that holds no code none is dropped.
+ *                    for place_dropped. Of a process that holds no code none is dropped. `file`
+ *                    tells files apart. Of memory without a file it is 0, or a number of the memory
+ *                    and of where it begins, if other processes may have it there, too: what one of
+ *                    them loads there is there for all.
  * place_add_fork:    `child` starts as a copy of `parent`.
  * place_add_exec:    `pid` is another program from then on, with memory of its own; so it is
  *                    after a fork that makes it again.

@@ -109,6 +109,24 @@ static uint64_t file_number(const char *name)
     return hash | 1;
 }
 
+/*
+ * A number of memory that processes may share, and of where it begins: it has an inode though no
+ * file. 0: it is of one process, or nothing tells.
+ */
+static uint64_t shared_number(const struct perfdata_mapping *mapping)
+{
+    const uint64_t parts[] = {makedev(mapping->major, mapping->minor), mapping->inode,
+                              mapping->addr - mapping->pgoff};
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+    if (!(mapping->flags & MAP_SHARED) || mapping->inode == 0)
+        return 0;
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+        for (unsigned bit = 0; bit < 64; bit += 8)
+            hash = (hash ^ (parts[i] >> bit & 0xff)) * UINT64_C(0x100000001b3);
+    return hash | 1;
+}
+
 static int scan_mapping(struct recording *recording, const struct perfdata_record *record)
 {
     struct perfdata_mapping mapping;
@@ -128,8 +146,10 @@ static int scan_mapping(struct recording *recording, const struct perfdata_recor
         kind = PLACE_ANONYMOUS;
     else if (record->type == PERFDATA_MMAP2 ? !(mapping.prot & PROT_EXEC) : mapping.is_data)
         kind = PLACE_DATA;
-    return place_add_mapping(recording->place, mapping.pid, time, mapping.addr, mapping.len,
-                             mapping.pgoff, kind, file_number(mapping.filename), record->number);
+    return place_add_mapping(
+        recording->place, mapping.pid, time, mapping.addr, mapping.len, mapping.pgoff, kind,
+        kind == PLACE_ANONYMOUS ? shared_number(&mapping) : file_number(mapping.filename),
+        record->number);
 }
 
 static int scan_task(struct recording *recording, const struct perfdata_record *record)

@@ -56,6 +56,8 @@ int place_add_mapping(struct place *place, uint32_t pid, uint64_t time, uint64_t
                          .file = file,
                          .record = record,
                          .kind = kind};
+    if (kind == PLACE_ANONYMOUS && file)
+        place->has_shared = process->maps_shared = true;
     return 0;
 }
 

@@ -30,7 +30,7 @@ struct process {
     bool related;         /* has pieces, or is an ancestor or descendant of a process that has */
     bool has_model;       /* `model` and `covered` are kept */
     bool holds_code;      /* has pieces, or inherited some */
-    bool has_dump, forked;
+    bool has_dump, forked, maps_shared;
     uint64_t dump_time; /* no piece is older, as far as the recording tells */
     uint64_t *dump_times;
     size_t dump_count, dump_capacity;
@@ -43,6 +43,12 @@ struct process {
 
     struct code **codes; /* by time; those that are in a file */
     size_t code_count, code_capacity;
+    struct code **loads; /* by time; what it can run, if not just `codes` */
+    size_t load_count, load_capacity;
+    struct process *family;   /* the first of those that share memory with it; NULL: none does */
+    struct process **members; /* of the first: all that may live */
+    size_t member_count, member_capacity;
+    struct rangemap shared; /* stamp: number of the memory that it shares there, in share.c */
     const struct code_symbol *symbols; /* of the first: names without times, by address; borrowed */
     size_t symbol_count;
     uint16_t symbol_source;
@@ -68,7 +74,7 @@ struct process {
     /* State of the timeline: what a reader would have mapped. */
     struct rangemap model;   /* value: enum mapped, or a bias */
     struct rangemap covered; /* where the model has anything but a real file */
-    size_t next_code;
+    size_t next_load;
     size_t last_step; /* of the timeline that concerns it */
     struct history history;
 };
@@ -111,6 +117,7 @@ struct place {
     struct fork *forks;
     size_t fork_count, fork_capacity;
     size_t linked_forks; /* that processes know of */
+    bool has_shared;     /* some process maps memory that others may have, too */
     struct exec *execs;
     size_t exec_count, exec_capacity;
 
@@ -131,6 +138,8 @@ struct place {
 
 /* Set in code->flags by place: a piece that a file has already. */
 #define CODE_REPEATED (1u << 15)
+/* ... and one in the files of the first of a family. */
+#define CODE_SHARED (1u << 14)
 
 /* What is mapped apart lies on pages of its own. */
 #define PAGE UINT64_C(0x1000)
@@ -152,8 +161,10 @@ void process_sort_mappings(struct process *process);
 /* Sorts inputs, relates processes, and collects what each ever had mapped. */
 int process_prepare_all(struct place *place);
 
-/* snapshot.c: makes pieces of names without times, once each life is a process. */
+/* snapshot.c: makes pieces of names without times, once each life is a process; and adds them to
+ * the others. */
 int snapshot_fill_all(struct place *place);
+int snapshot_add_all(struct place *place);
 
 /* layers.c: sets code->layer and drops from `by_offset` what is there already. */
 int layers_assign(struct place *place, struct process *process);

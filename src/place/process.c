@@ -2,6 +2,7 @@
 #include "lives.h"
 #include "order.h"
 #include "place_internal.h"
+#include "share.h"
 
 #include "jitinject/array.h"
 
@@ -65,6 +66,10 @@ void process_free(struct process *process)
     free(process->dump_times);
     free(process->mappings);
     free(process->codes);
+    if (process->family)
+        free(process->loads);
+    free(process->members);
+    rangemap_clear(&process->shared);
     free(process->named);
     free(process->by_offset);
     free(process->extents);
@@ -99,6 +104,13 @@ static int compare_forks(const void *left, const void *right)
     return (a->order > b->order) - (a->order < b->order);
 }
 
+/* Or may get some, from whoever shares its memory. */
+static bool has_names(const struct process *process)
+{
+    return process->code_count > 0 || process->load_count > 0 || process->symbol_count > 0 ||
+           process->maps_shared;
+}
+
 /* The maps of a process with code matter, and so do those that it inherited and those that inherit.
  */
 static void relate(struct place *place)
@@ -108,7 +120,7 @@ static void relate(struct place *place)
     for (size_t i = 0; i < place->process_count; i++) {
         struct process *process = place->processes[i];
         for (unsigned depth = 0; process && depth < ANCESTORS_MAX; depth++) {
-            if (place->processes[i]->code_count > 0 || place->processes[i]->symbol_count > 0)
+            if (has_names(place->processes[i]))
                 process->related = true;
             process = process->parent;
         }
@@ -153,8 +165,8 @@ static int collect_mappings(struct process *process, const struct process *from)
         struct rangemap *ranges =
             mapping->kind == PLACE_ANONYMOUS ? &process->anonymous_ranges : &process->file_ranges;
         err = rangemap_set(ranges, mapping->start, mapping->end, 0, 0);
-        if (!err && mapping->kind != PLACE_ANONYMOUS && process->code_count > 0 &&
-            mapping->time >= process->codes[0]->time)
+        if (!err && mapping->kind != PLACE_ANONYMOUS && process->load_count > 0 &&
+            mapping->time >= process->loads[0]->time)
             err = rangemap_set(&process->late_file_ranges, mapping->start, mapping->end, 0, 0);
         if (!err && mapping->kind != PLACE_ANONYMOUS &&
             bsearch(&mapping->file, libraries, count, sizeof(*libraries), compare_files))
@@ -164,15 +176,14 @@ static int collect_mappings(struct process *process, const struct process *from)
     return err;
 }
 
-/* What a process had and inherited; only one with code of its own is laid out and needs the latter.
- */
+/* What a process had and inherited; only one with code needs the latter. */
 static int collect_ranges(struct process *process)
 {
     const struct process *from = process->parent;
+    const bool has_code = process->code_count > 0 || process->load_count > 0;
     int err = collect_mappings(process, process);
 
-    for (unsigned depth = 1; process->code_count > 0 && from && depth < ANCESTORS_MAX && !err;
-         depth++) {
+    for (unsigned depth = 1; has_code && from && depth < ANCESTORS_MAX && !err; depth++) {
         err = collect_mappings(process, from);
         for (size_t i = 0; i < from->code_count && !err; i++)
             err = rangemap_set(&process->anonymous_ranges, from->codes[i]->addr,
@@ -188,7 +199,7 @@ static int collect_ranges(struct process *process)
  */
 static bool needs_model(const struct process *process)
 {
-    bool needs = process->code_count > 0 || !process->parent;
+    bool needs = process->load_count > 0 || !process->parent;
 
     for (size_t i = 0; i < process->mapping_count && !needs; i++)
         needs = process->mappings[i].kind == PLACE_ANONYMOUS;
@@ -224,6 +235,15 @@ void process_sort_mappings(struct process *process)
               compare_mappings);
 }
 
+/* What a process can run is what it logged, unless it shares memory. */
+static void set_loads(struct process *process)
+{
+    if (process->family)
+        return;
+    process->loads = process->codes;
+    process->load_count = process->code_count;
+}
+
 int process_prepare_all(struct place *place)
 {
     int err = 0;
@@ -241,14 +261,21 @@ int process_prepare_all(struct place *place)
     if (!err)
         err = lives_split(place);
     err = err ? err : snapshot_fill_all(place);
+    err = err ? err : share_codes(place);
+    err = err ? err : snapshot_add_all(place);
+    for (size_t i = 0; i < place->process_count && !err; i++)
+        set_loads(place->processes[i]);
     relate(place);
     for (size_t i = 0; i < place->process_count && !err; i++) {
         struct process *process = place->processes[i];
         if (!process->related)
             continue;
-        process->holds_code = process->code_count > 0;
+        process->holds_code = process->load_count > 0;
         process->has_model = needs_model(process);
         err = collect_ranges(process);
+        /* The files of a family are to lie where none of them has anything. */
+        if (!err && process->load_count > 0 && process->family && process->family != process)
+            err = collect_mappings(process->family, process);
     }
     /* What a child inherits its parent has to know; forks are in order of time, so from the last
      * one on. */

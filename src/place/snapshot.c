@@ -262,7 +262,15 @@ static int add_named(struct process *process)
         return -ENOMEM;
     for (size_t i = 0; i < process->named_count; i++)
         process->codes[process->code_count++] = &process->named[i];
-    return order_codes(process->codes, process->code_count, ORDER_TIME);
+    int err = order_codes(process->codes, process->code_count, ORDER_TIME);
+    if (!process->family || err)
+        return err;
+    if (!array_reserve(&process->loads, &process->load_capacity,
+                       process->load_count + process->named_count))
+        return -ENOMEM;
+    for (size_t i = 0; i < process->named_count; i++)
+        process->loads[process->load_count++] = &process->named[i];
+    return order_codes(process->loads, process->load_count, ORDER_TIME);
 }
 
 int place_add_snapshot(struct place *place, uint32_t pid, uint16_t source,
@@ -285,7 +293,14 @@ int snapshot_fill_all(struct place *place)
     for (size_t i = 0; i < place->process_count && !err; i++)
         if (place->processes[i]->first->symbol_count > 0)
             err = fill(place->processes[i]);
-    /* Pieces without times do not keep one another away, so none is added before all are made. */
+    return err;
+}
+
+/* Pieces without times do not keep one another away, so none is added before all are made. */
+int snapshot_add_all(struct place *place)
+{
+    int err = 0;
+
     for (size_t i = 0; i < place->process_count && !err; i++) {
         struct process *process = place->processes[i];
         if (process->named_count > 0)

@@ -202,8 +202,9 @@ static int load_first_layer(struct place *place, struct process *process, const 
 static int load(struct place *place, struct process *process, const struct code *code)
 {
     const uint64_t end = code->addr + code->size;
-    const size_t extent = extent_of(process, code);
-    const uint32_t value = process->biases[extent];
+    const struct process *home = code->flags & CODE_SHARED ? process->family : process;
+    const size_t extent = extent_of(home, code);
+    const uint32_t value = home->biases[extent];
     uint64_t from = code->addr;
 
     /* A range of the model has one stamp, so what is mapped already may be several ranges. */
@@ -217,7 +218,7 @@ static int load(struct place *place, struct process *process, const struct code 
     if (from >= end)
         return 0;
     if (code->layer == 0)
-        return load_first_layer(place, process, code, &process->extents[extent], value);
+        return load_first_layer(place, process, code, &home->extents[extent], value);
     return map_code(place, process, code->time ? code->time : 1, code->addr, end, value);
 }
 
@@ -226,9 +227,9 @@ static int run_loads(struct place *place, struct process *process, uint64_t time
 {
     int err = 0;
 
-    while (process->next_code < process->code_count && !err &&
-           (last || process->codes[process->next_code]->time < time))
-        err = load(place, process, process->codes[process->next_code++]);
+    while (process->next_load < process->load_count && !err &&
+           (last || process->loads[process->next_load]->time < time))
+        err = load(place, process, process->loads[process->next_load++]);
     return err;
 }
 

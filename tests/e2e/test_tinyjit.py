@@ -36,6 +36,17 @@ def of_fork(outcome):
     outcome.expect_none(["of_parent"], child)
 
 
+def of_prefork(outcome):
+    """What one process puts into the memory that they share, all of them run."""
+    pids = collections.Counter(sample.pid for sample in outcome.samples)
+    outcome.expect(len(pids) == 3, f"expected three processes: {pids}")
+    parent, *workers = sorted(pids)
+    outcome.expect_shares({"of_master": 1, "second": 1}, parent)
+    for worker in workers:
+        outcome.expect_shares({"first": 1, "second": 1, "third": 1}, worker)
+    outcome.expect_files(2, 6)
+
+
 def of_stacks(chains, images=1):
     """Almost every sample in the first function of a chain of symbols has all of it, and then main.
 
@@ -91,6 +102,11 @@ def child_in_parent(perf, difference):
             and difference.ours.symbol == "of_parent")
 
 
+def before_a_sibling_replaced_it(perf, difference):
+    """perf gives code to the process that logged it, so another one keeps what it had there."""
+    return difference.theirs.symbol == "first" and difference.ours.symbol == "third"
+
+
 Scenario = collections.namedtuple("Scenario", "truths options exceptions", defaults=[("-g",), ()])
 
 SCENARIOS = {
@@ -112,6 +128,7 @@ SCENARIOS = {
     "neighbour": Scenario(simple({"first": 300, "second": 300, "overlay_burn": 5 * 126}, 2, 2)),
     "fork": Scenario(of_fork, exceptions=[child_in_parent]),
     "fork-own": Scenario(of_fork),
+    "prefork": Scenario(of_prefork, exceptions=[before_a_sibling_replaced_it]),
     "threads": Scenario(simple({f"thread{t}_{n}": 1 for t in range(4) for n in range(3)})),
     "nofp": Scenario(of_stacks([chain_of("inner")]), DWARF),
     "nofp-mapped": Scenario(of_stacks([chain_of("inner")]), DWARF),

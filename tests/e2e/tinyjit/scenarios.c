@@ -316,6 +316,70 @@ static void run_exec_third(struct jit *jit)
     jit_burn(heap, 300);
 }
 
+/* Shared by a parent and its workers. */
+struct prefork {
+    uint8_t code[PAGE];
+    _Atomic unsigned turn;
+};
+
+static void wait_turn(const struct prefork *shared, unsigned turn)
+{
+    while (shared->turn < turn)
+        usleep(1000);
+}
+
+static void run_first_worker(struct jit *jit, struct prefork *shared)
+{
+    uint8_t *one = shared->code + CODE_BURNER_SIZE, *other = one + CODE_BURNER_SIZE;
+
+    jit_run(jit, one, "first", 200);
+    shared->turn = 1;
+    wait_turn(shared, 2);
+    jit_burn(other, 200);
+    shared->turn = 3;
+    wait_turn(shared, 4);
+    jit_burn(one, 200);
+}
+
+/* Puts its code beside that of the first worker, and then over it. */
+static void run_second_worker(struct jit *jit, struct prefork *shared)
+{
+    uint8_t *one = shared->code + CODE_BURNER_SIZE, *other = one + CODE_BURNER_SIZE;
+
+    wait_turn(shared, 1);
+    jit_burn(one, 200);
+    jit_run(jit, other, "second", 200);
+    shared->turn = 2;
+    wait_turn(shared, 3);
+    jit_run(jit, one, "third", 200);
+    shared->turn = 4;
+}
+
+/* As PHP has it: workers are forked with one memory for the code of all, and one dump. */
+static void run_prefork(struct jit *jit)
+{
+    static void (*const workers[])(struct jit *, struct prefork *) = {run_first_worker,
+                                                                      run_second_worker};
+    struct prefork *shared =
+        (struct prefork *)jit_map(NULL, sizeof(*shared), PROT_READ | PROT_WRITE | PROT_EXEC,
+                                  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+    jit_run(jit, shared->code, "of_master", 200);
+    for (unsigned i = 0; i < LENGTH(workers); i++) {
+        const pid_t child = fork();
+
+        if (child < 0)
+            err(1, "fork");
+        if (child == 0) {
+            workers[i](jit, shared);
+            _exit(0);
+        }
+    }
+    while (wait(NULL) > 0)
+        ;
+    jit_burn(shared->code + 2 * CODE_BURNER_SIZE, 200);
+}
+
 static void run_forked(struct jit *jit, int own_dump)
 {
     uint8_t *heap = jit_heap(PAGE);
@@ -498,6 +562,7 @@ const struct scenario scenarios[] = {
     {"neighbour", "JIT code between pages of a file", run_neighbour},
     {"fork", "a child that goes on with its parent's dump", run_fork},
     {"fork-own", "a child with a dump of its own", run_fork_own},
+    {"prefork", "two workers with one dump and one memory for code", run_prefork},
     {"threads", "4 threads, one dump", run_threads},
     {"nofp", "no frame pointers, unwind tables in the dump only", run_nofp},
     {"nofp-mapped", "no frame pointers, unwind tables behind the code", run_nofp_mapped},

@@ -127,7 +127,8 @@ static void feed(struct place *place, struct world *world)
             assert_int_equal(
                 place_add_mapping(place, item->pid, item->time, slot_address(world, item->slot),
                                   item->slots * world->slot_size, 0,
-                                  item->kind == MAP_FILE ? PLACE_FILE : PLACE_ANONYMOUS, i + 1, i),
+                                  item->kind == MAP_FILE ? PLACE_FILE : PLACE_ANONYMOUS,
+                                  item->kind == MAP_FILE ? i + 1 : 0, i),
                 0);
     }
     /* Out of order: place sorts by time. */

@@ -37,8 +37,9 @@ static void begin(struct made *made)
 static void map(struct made *made, uint32_t pid, uint64_t time, uint64_t addr, uint64_t size,
                 enum place_mapping_kind kind)
 {
-    assert_int_equal(
-        place_add_mapping(made->place, pid, time, addr, size, 0, kind, 1, made->records++), 0);
+    assert_int_equal(place_add_mapping(made->place, pid, time, addr, size, 0, kind,
+                                       kind != PLACE_ANONYMOUS, made->records++),
+                     0);
 }
 
 /* Names are numbers: symbols[i] is called by `name`. */

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+#include "jitinject/place.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#define HEAP   UINT64_C(0x7f0000000000)
+#define SIZE   UINT64_C(0x1000)
+#define MEMORY 77
+
+enum { MASTER = 7, FIRST = 8, SECOND = 9, STRANGER = 10 };
+
+static struct place *new_place(void)
+{
+    const struct place_options options = {0};
+    struct place *place;
+
+    assert_int_equal(place_new(&options, &place), 0);
+    return place;
+}
+
+static void map(struct place *place, uint32_t pid, uint64_t time, uint64_t memory)
+{
+    assert_int_equal(
+        place_add_mapping(place, pid, time, HEAP, SIZE, 0, PLACE_ANONYMOUS, memory, time), 0);
+}
+
+/* Two workers with the memory of their master. */
+static struct place *new_family(uint64_t memory)
+{
+    struct place *place = new_place();
+
+    map(place, MASTER, 10, memory);
+    assert_int_equal(place_add_fork(place, FIRST, MASTER, 20), 0);
+    assert_int_equal(place_add_fork(place, SECOND, MASTER, 21), 0);
+    return place;
+}
+
+static void run(struct place *place, struct code *codes, size_t count)
+{
+    assert_int_equal(place_add_codes(place, codes, count), 0);
+    assert_int_equal(place_run(place), 0);
+}
+
+static bool is_named(const struct place *place, uint32_t pid, uint64_t time)
+{
+    struct place_query query = {.addr = HEAP, .time = time, .pid = pid};
+
+    place_lookup(place, &query, 1);
+    return query.found == PLACE_NAMED;
+}
+
+/* The file over HEAP in a process at a time, as one who reads the events has it; -1: none. */
+static int file_of(const struct place *place, uint32_t pid, uint64_t time)
+{
+    size_t count;
+    const struct place_event *events = place_events(place, &count);
+    int file = -1;
+
+    for (size_t i = 0; i < count && events[i].time <= time; i++)
+        if (events[i].pid == pid && events[i].addr <= HEAP && HEAP - events[i].addr < events[i].len)
+            file = (int)events[i].file;
+    return file;
+}
+
+static struct code piece(uint64_t time, uint32_t pid)
+{
+    return (struct code){.time = time, .addr = HEAP, .size = 64, .name = time, .pid = pid};
+}
+
+static void code_of_one_is_there_for_all(void **state)
+{
+    struct code codes[] = {piece(30, FIRST), piece(40, SECOND)};
+    struct place *place = new_family(MEMORY);
+    size_t files;
+
+    (void)state;
+    run(place, codes, 2);
+    const struct place_file *file = place_files(place, &files);
+    assert_int_equal(files, 2);
+    for (uint32_t pid = MASTER; pid <= SECOND; pid++) {
+        assert_true(is_named(place, pid, 35));
+        assert_ptr_equal(file[file_of(place, pid, 35)].codes[0], &codes[0]);
+        assert_ptr_equal(file[file_of(place, pid, 45)].codes[0], &codes[1]);
+    }
+    place_free(place);
+}
+
+static void private_memory_is_not_shared(void **state)
+{
+    struct code code = piece(30, FIRST);
+    struct place *place = new_family(0);
+
+    (void)state;
+    run(place, &code, 1);
+    assert_true(is_named(place, FIRST, 35));
+    assert_false(is_named(place, MASTER, 35));
+    assert_false(is_named(place, SECOND, 35));
+    place_free(place);
+}
+
+/* It has its own memory over the one that it inherited. */
+static void who_has_other_memory_there_does_not_get_it(void **state)
+{
+    struct code codes[] = {piece(30, FIRST), piece(40, SECOND)};
+    struct place *place = new_family(MEMORY);
+    size_t files;
+
+    (void)state;
+    map(place, SECOND, 25, 0);
+    run(place, codes, 2);
+    const struct place_file *file = place_files(place, &files);
+    assert_ptr_equal(file[file_of(place, MASTER, 45)].codes[0], &codes[0]);
+    assert_ptr_equal(file[file_of(place, FIRST, 45)].codes[0], &codes[0]);
+    assert_ptr_equal(file[file_of(place, SECOND, 45)].codes[0], &codes[1]);
+    assert_int_not_equal(file_of(place, SECOND, 35), file_of(place, MASTER, 35));
+    place_free(place);
+}
+
+static void who_became_another_program_does_not_get_it(void **state)
+{
+    struct code code = piece(30, FIRST);
+    struct place *place = new_family(MEMORY);
+
+    (void)state;
+    assert_int_equal(place_add_exec(place, SECOND, 25), 0);
+    map(place, SECOND, 26, 0);
+    run(place, &code, 1);
+    assert_true(is_named(place, MASTER, 35));
+    assert_false(is_named(place, SECOND, 35));
+    assert_int_equal(file_of(place, SECOND, 35), -1);
+    place_free(place);
+}
+
+/* As after perf came to processes that were there: it tells no forks, but all mappings. */
+static void the_same_memory_is_enough(void **state)
+{
+    struct code code = piece(30, FIRST);
+    struct place *place = new_place();
+
+    (void)state;
+    map(place, MASTER, 0, MEMORY);
+    map(place, FIRST, 0, MEMORY);
+    map(place, STRANGER, 0, MEMORY + 1);
+    run(place, &code, 1);
+    assert_true(is_named(place, MASTER, 35));
+    assert_true(is_named(place, FIRST, 35));
+    assert_false(is_named(place, STRANGER, 35));
+    place_free(place);
+}
+
+static void a_later_worker_inherits_it(void **state)
+{
+    struct code codes[] = {piece(30, FIRST), piece(60, FIRST)};
+    struct place *place = new_family(MEMORY);
+
+    (void)state;
+    assert_int_equal(place_add_fork(place, STRANGER, MASTER, 50), 0);
+    run(place, codes, 2);
+    assert_true(is_named(place, STRANGER, 55));
+    assert_int_equal(file_of(place, STRANGER, 55), -1);
+    assert_int_equal(file_of(place, STRANGER, 65), file_of(place, MASTER, 65));
+    place_free(place);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(code_of_one_is_there_for_all),
+        cmocka_unit_test(private_memory_is_not_shared),
+        cmocka_unit_test(who_has_other_memory_there_does_not_get_it),
+        cmocka_unit_test(who_became_another_program_does_not_get_it),
+        cmocka_unit_test(the_same_memory_is_enough),
+        cmocka_unit_test(a_later_worker_inherits_it),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
