@@ -88,9 +88,10 @@ def leaf_frames(profile):
                 yield library, frames["address"][frame]
 
 
-def samply(data, _):
+def samply(data, folder):
     """Names at the leaves, as samply's server tells them to the window in the browser."""
-    command = [os.environ["DEBIAN_TOOL"], "sid", "samply", "samply", "import", "-n", "-P", "3900+", data]
+    command = [os.environ["DEBIAN_TOOL"], "sid", "samply", "samply", "import", "-n", "-P", "3900+",
+               "-o", os.path.join(folder, "profile.json.gz"), data]
     with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True) as server:
         try:
