@@ -39,7 +39,7 @@ import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
-TIMEOUT = 60  # seconds, of one case
+TIMEOUT = 180  # seconds, of one case; most of it is for busy machines
 SKIPPED = 77
 SECTION = re.compile(r"^--- (?:(stdout|stderr)( glob)?|status (\d+))$")
 
