@@ -39,6 +39,7 @@ struct image_stats {
     uint64_t code_bytes;     /* copied from the sources */
     uint64_t file_size;      /* apparent */
     uint64_t bytes_written;  /* less the holes */
+    uint64_t second_cpu;     /* ns on a processor of the second thread */
 };
 
 struct image_options {
@@ -57,10 +58,10 @@ struct image_source {
 /*
  * Writes the image of `file` to `fd` (empty, read-write), reading code and names from
  * sources[code->source]. The build-id is a function of all that the image holds. 0 or a negative
- * errno; what is wrong with a source is reported to `diag`, and a failed write is the caller's to
- * report. Memory: buffers of a few MiB, and, where there are unwind tables, 24 bytes a function
- * and the largest record of them; where there are line tables, the distinct names of files, and
- * twice the largest record.
+ * errno; what is wrong with a source is reported to `diag`, perhaps from two threads at once, and a
+ * failed write is the caller's to report. Memory: buffers of a few MiB, and, where there are unwind
+ * tables, 24 bytes a function and the largest record of them; where there are line tables, the
+ * distinct names of files, and twice the largest record.
  */
 int image_write(const struct place_file *file, const struct image_source *sources,
                 const struct image_target *target, const struct image_options *options, int fd,

@@ -4,7 +4,83 @@
 #include "internal.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
+#include <time.h>
+
+/* Line tables are written beside the rest: they are made of other records, and lie behind all else.
+ */
+struct lines {
+    struct image image; /* the same, with sections and an output of its own */
+    bool wanted;
+    pthread_t thread;
+    bool running; /* the thread was started */
+    int err;
+};
+
+static void write_lines(struct lines *lines)
+{
+    lines->err = image_write_lines(&lines->image);
+}
+
+static void *write_lines_beside(void *context)
+{
+    struct lines *lines = context;
+    struct timespec cpu = {0};
+
+    write_lines(lines);
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu);
+    lines->image.stats->second_cpu = (uint64_t)cpu.tv_sec * 1000000000 + (uint64_t)cpu.tv_nsec;
+    return NULL;
+}
+
+static int lines_begin(struct lines *lines, const struct image *image)
+{
+    lines->image = *image;
+    lines->image.sections = NULL;
+    lines->image.section_count = lines->image.section_capacity = 0;
+    int err = image_output_open(&lines->image.output, image->output.fd);
+
+    lines->wanted = !err && image_has_lines(image);
+    if (lines->wanted)
+        lines->running = pthread_create(&lines->thread, NULL, write_lines_beside, lines) == 0;
+    return err;
+}
+
+/* Writes them now if that has not been done, and adds them to the image. */
+static int lines_finish(struct lines *lines, struct image *image)
+{
+    if (lines->running)
+        pthread_join(lines->thread, NULL);
+    else if (lines->wanted)
+        write_lines(lines);
+    int err = lines->err;
+    for (size_t i = 0; i < lines->image.section_count && !err; i++)
+        err = image_add_section(image, &lines->image.sections[i]);
+    if (lines->wanted && !err)
+        image_output_join(&image->output, &lines->image.output);
+    return err;
+}
+
+static void lines_free(struct lines *lines)
+{
+    if (lines->image.output.hash)
+        image_output_close(&lines->image.output);
+    free(lines->image.sections);
+}
+
+/* All but the headers. */
+static int write_content(struct image *image)
+{
+    struct lines lines = {0};
+    int err = lines_begin(&lines, image);
+
+    err = err ?: image_write_unwind(image);
+    err = err ?: image_write_text(image);
+    const int lines_err = lines_finish(&lines, image);
+    lines_free(&lines);
+    return err ?: lines_err;
+}
 
 int image_write(const struct place_file *file, const struct image_source *sources,
                 const struct image_target *target, const struct image_options *options, int fd,
@@ -21,9 +97,7 @@ int image_write(const struct place_file *file, const struct image_source *source
 
     *stats = (struct image_stats){0};
     err = err ?: image_layout(&image);
-    err = err ?: image_write_unwind(&image);
-    err = err ?: image_write_text(&image);
-    err = err ?: image_write_lines(&image);
+    err = err ?: write_content(&image);
     err = err ?: image_write_headers(&image);
     if (!err) {
         image_output_digest(&image.output, build_id);

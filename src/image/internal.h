@@ -3,10 +3,10 @@
  * An image in the making. Each module writes its bytes, gives them a place behind image->end (or
  * where place has reserved it) and adds its sections; the headers come last.
  *
- *   layout    note and code: their places are known from the start
+ *   layout    note, code, symbols and names: their places are known from the start
  *   unwind    unwind tables, where place has left room for them
  *   text      code, symbols and names, in one walk over the pieces
- *   lines     line tables
+ *   lines     line tables, which another thread writes
  *   headers   section headers, program headers, ELF header
  *   note      the build-id
  */
@@ -37,7 +37,8 @@ struct image {
     struct image_output output;
     struct image_section *sections; /* [0] is the null section, as in the file */
     size_t section_count, section_capacity;
-    uint64_t end; /* of what has a place so far */
+    struct image_section symbols, names; /* .symtab and .strtab, as they will be added */
+    uint64_t end;                        /* of what has a place so far */
 };
 
 /*
@@ -49,13 +50,15 @@ int image_add_section(struct image *image, const struct image_section *section);
 /* Index of the first .text section; there is at least one. */
 #define IMAGE_FIRST_TEXT 2
 
-/* Adds the note and the .text sections. 0 or a negative errno, reported. */
+/* Adds the note and the .text sections, and gives the symbols their place. 0 or a negative errno,
+ * reported. */
 int image_layout(struct image *image);
 /* Writes .eh_frame and .eh_frame_hdr and adds them. */
 int image_write_unwind(struct image *image);
 /* Writes code, symbols and names and adds their sections. */
 int image_write_text(struct image *image);
-/* Writes line tables, if there are any, and adds their sections. 0 or a negative errno. */
+/* Whether it has line tables; if so, writes them and adds their sections. 0 or a negative errno. */
+bool image_has_lines(const struct image *image);
 int image_write_lines(struct image *image);
 /* e_flags. */
 uint32_t image_machine_flags(const struct image_target *target);

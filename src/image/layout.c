@@ -5,6 +5,7 @@
 #include "encode.h"
 #include "jitinject/array.h"
 #include "jitinject/bytes.h"
+#include "symbols.h"
 
 #include <assert.h>
 #include <elf.h>
@@ -110,5 +111,6 @@ int image_layout(struct image *image)
     /* What is mapped is one span of the file, whatever is in it. */
     if (image->end < image->file->end)
         image->end = image->file->end;
+    image_symbols_lay_out(image);
     return err;
 }

@@ -39,6 +39,15 @@ int image_output_write(struct image_output *output, const void *bytes, size_t si
     return image_output_write_unhashed(output, bytes, size, offset);
 }
 
+void image_output_join(struct image_output *output, const struct image_output *other)
+{
+    XXH128_canonical_t digest;
+
+    XXH128_canonicalFromHash(&digest, XXH3_128bits_digest(other->hash));
+    XXH3_128bits_update(output->hash, &digest, sizeof(digest));
+    output->written += other->written;
+}
+
 /*
  * Perf takes a build-id of less than 20 bytes for one that is padded with zeros, and some readers
  * cut trailing groups of four zero bytes off: the last four bytes are never zero.

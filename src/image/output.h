@@ -28,6 +28,9 @@ int image_output_write(struct image_output *output, const void *bytes, size_t si
 int image_output_write_unhashed(struct image_output *output, const void *bytes, size_t size,
                                 uint64_t offset);
 
+/* Counts in what another output wrote to the same file, and its hash. */
+void image_output_join(struct image_output *output, const struct image_output *other);
+
 /* The build-id of all that has been written. */
 void image_output_digest(const struct image_output *output, uint8_t build_id[IMAGE_BUILD_ID_SIZE]);
 

@@ -48,12 +48,11 @@ uint32_t image_symbols_name(uint64_t *next, const struct code *code)
     return (uint32_t)at;
 }
 
-int image_symbols_open(struct image_symbols *symbols, struct image *image)
+void image_symbols_lay_out(struct image *image)
 {
     const size_t entry_size = image_symbol_size(image->target);
     uint64_t count, nameless, names_size;
 
-    *symbols = (struct image_symbols){.image = image, .next_name = 1};
     measure(image->file, &count, &nameless, &names_size);
     if (nameless)
         diag_report(image->diag, DIAG_WARNING, NULL, DIAG_NO_OFFSET,
@@ -61,28 +60,36 @@ int image_symbols_open(struct image_symbols *symbols, struct image *image)
                     "GiB of names",
                     (unsigned long long)nameless, image->file->pid);
 
-    const struct image_section table = {
+    image->symbols = (struct image_section){
         .name = ".symtab",
         .type = SHT_SYMTAB,
         .offset = bytes_align_up(image->end, 8),
         .size = (1 + count) * entry_size,
         .align = image->target->is_64bit ? 8 : 4,
         .entry_size = entry_size,
-        .link = (uint32_t)image->section_count + 1, /* .strtab */
-        .info = (uint32_t)(1 + count),              /* no global symbols: behind the last */
+        .info = (uint32_t)(1 + count), /* no global symbols: behind the last */
     };
-    const struct image_section names = {
+    image->names = (struct image_section){
         .name = ".strtab",
         .type = SHT_STRTAB,
-        .offset = table.offset + table.size,
+        .offset = image->symbols.offset + image->symbols.size,
         .size = names_size,
         .align = 1,
     };
-    symbols->names_offset = names.offset;
-    symbols->names_size = names.size;
-    int err = image_add_section(image, &table);
-    err = err ?: image_add_section(image, &names);
-    err = err ?: image_stream_open(&symbols->table, &image->output, table.offset, SYMBOLS_BUFFER);
+    image->end = image->names.offset + image->names.size;
+}
+
+int image_symbols_open(struct image_symbols *symbols, struct image *image)
+{
+    const size_t entry_size = image->symbols.entry_size;
+
+    *symbols = (struct image_symbols){.image = image, .next_name = 1};
+    image->symbols.link = (uint32_t)image->section_count + 1; /* .strtab */
+    int err = image_add_section(image, &image->symbols);
+    err = err ?: image_add_section(image, &image->names);
+    err = err
+              ?: image_stream_open(&symbols->table, &image->output, image->symbols.offset,
+                                   SYMBOLS_BUFFER);
     if (err)
         return err;
 

@@ -10,13 +10,16 @@
 struct image_symbols {
     struct image *image;
     struct image_stream table;
-    uint64_t names_offset, names_size; /* .strtab */
-    uint64_t next_name;                /* where the next name goes in it */
+    uint64_t next_name; /* where the next name goes in it */
 };
 
+/* Sets image->symbols and image->names, which the pieces of the file determine, and moves the end
+ * of the image behind them. */
+void image_symbols_lay_out(struct image *image);
+
 /*
- * Adds the two sections, which the pieces of the file determine, and begins the table. 0 or a
- * negative errno, reported; image_symbols_close is safe after either.
+ * Adds the two sections and begins the table. 0 or a negative errno, reported; image_symbols_close
+ * is safe after either.
  */
 int image_symbols_open(struct image_symbols *symbols, struct image *image);
 void image_symbols_close(struct image_symbols *symbols);

@@ -47,9 +47,7 @@ static int text_open(struct text *text, struct image *image)
 
     err = err ?: image_fetch_new(image->sources, image->diag, &text->fetch);
     err = err ?: image_symbols_open(&text->symbols, image);
-    err = err
-              ?: image_stream_open(&text->names, &image->output, text->symbols.names_offset,
-                                   NAMES_BUFFER);
+    err = err ?: image_stream_open(&text->names, &image->output, image->names.offset, NAMES_BUFFER);
     return err;
 }
 

@@ -186,8 +186,10 @@ int emit_open(struct recording *recording)
     return err;
 }
 
-static int write_image(struct recording *recording, const struct place_file *file, size_t number)
+static int write_image(struct recording *recording, size_t number, struct inject_time *time)
 {
+    size_t count;
+    const struct place_file *file = &place_files(recording->place, &count)[number];
     struct inject_file *row = &recording->summary->files[number];
     const struct image_options options = {.compress_debug = recording->options->compress_debug};
     const struct image_target target = find_target(recording, file);
@@ -196,42 +198,81 @@ static int write_image(struct recording *recording, const struct place_file *fil
     int err = image_write(file, recording->sources, &target, &options,
                           outfile_fd(recording->images[number]), recording->diag,
                           recording->build_ids[number], &stats);
-    if (err) {
-        diag_report(recording->diag, DIAG_ERROR, row->path, DIAG_NO_OFFSET, "cannot be written: %s",
-                    strerror(-err));
+    time->cpu += stats.second_cpu;
+    if (err)
         return err;
-    }
     row->size = stats.file_size;
     row->bytes = stats.bytes_written;
     row->symbols = stats.symbols;
     return 0;
 }
 
+/* Takes an image to be written; false: none is left, or it would be of no use. */
+static bool take_image(struct recording *recording, size_t *number)
+{
+    pthread_mutex_lock(&recording->emit_lock);
+    const bool any = recording->next_image < recording->images_end && !recording->emit_err;
+    if (any)
+        *number = recording->next_image++;
+    pthread_mutex_unlock(&recording->emit_lock);
+    return any;
+}
+
+/* Of several failures the first image's counts: all before it have been tried. */
+static void note_failure(struct recording *recording, size_t number, int err)
+{
+    pthread_mutex_lock(&recording->emit_lock);
+    if (err && (!recording->emit_err || number < recording->failed_image)) {
+        recording->emit_err = err;
+        recording->failed_image = number;
+    }
+    pthread_mutex_unlock(&recording->emit_lock);
+}
+
+/* Done by as many threads as there are, until no image is left. */
 static void *write_images(void *context)
 {
     struct recording *recording = context;
+    struct inject_time time = {0};
     struct stopwatch watch;
-    size_t count;
-    const struct place_file *files = place_files(recording->place, &count);
+    size_t number;
 
     stopwatch_start(&watch);
-    for (size_t i = 0; i < count && !recording->emit_err; i++)
-        recording->emit_err = write_image(recording, &files[i], i);
-    stopwatch_stop(&watch, &recording->summary->times[INJECT_EMIT]);
+    while (take_image(recording, &number))
+        note_failure(recording, number, write_image(recording, number, &time));
+    stopwatch_stop(&watch, &time);
+
+    pthread_mutex_lock(&recording->emit_lock);
+    recording->summary->times[INJECT_EMIT].wall += time.wall;
+    recording->summary->times[INJECT_EMIT].cpu += time.cpu;
+    pthread_mutex_unlock(&recording->emit_lock);
     return NULL;
 }
 
 void emit_begin(struct recording *recording)
 {
+    recording->images_end = recording->image_count;
     recording->emitting = pthread_create(&recording->emitter, NULL, write_images, recording) == 0;
-    if (!recording->emitting)
-        write_images(recording);
 }
 
 int emit_finish(struct recording *recording)
 {
+    write_images(recording);
     if (recording->emitting)
         pthread_join(recording->emitter, NULL);
     recording->emitting = false;
+    if (recording->emit_err && !recording->emit_reported)
+        diag_report(recording->diag, DIAG_ERROR,
+                    recording->summary->files[recording->failed_image].path, DIAG_NO_OFFSET,
+                    "cannot be written: %s", strerror(-recording->emit_err));
+    recording->emit_reported = recording->emit_err != 0;
     return recording->emit_err;
+}
+
+void emit_stop(struct recording *recording)
+{
+    pthread_mutex_lock(&recording->emit_lock);
+    recording->images_end = 0;
+    pthread_mutex_unlock(&recording->emit_lock);
+    emit_finish(recording);
 }

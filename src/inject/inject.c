@@ -12,7 +12,8 @@
 
 static void recording_clear(struct recording *recording)
 {
-    emit_finish(recording);
+    emit_stop(recording);
+    pthread_mutex_destroy(&recording->emit_lock);
     for (size_t i = 0; i < recording->image_count && recording->images; i++)
         outfile_free(recording->images[i]);
     outfile_free(recording->output);
@@ -132,7 +133,7 @@ static int write_outputs(struct recording *recording)
     emit_begin(recording);
     int err = early ? commit_images(recording) : 0;
     if (!err)
-        err = measured(recording, INJECT_REWRITE, rewrite_records);
+        err = rewrite_records(recording);
     if (!err && !early)
         err = commit_images(recording);
     if (!err)
@@ -231,10 +232,13 @@ int inject_run(const struct inject_options *options, const struct diag *diag,
 {
     struct error_watch watch = {.next = diag, .lock = PTHREAD_MUTEX_INITIALIZER};
     const struct diag watched = {.report = watch_report, .context = &watch};
-    struct recording recording = {.options = options, .diag = &watched, .summary = summary};
+    struct recording recording = {.options = options,
+                                  .diag = &watched,
+                                  .summary = summary,
+                                  .emit_lock = PTHREAD_MUTEX_INITIALIZER};
     int err = run(&recording);
 
-    emit_finish(&recording);
+    emit_stop(&recording);
     if (err && !watch.reported)
         report_failure(&recording, err);
     recording_clear(&recording);

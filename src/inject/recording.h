@@ -110,8 +110,12 @@ struct recording {
     uint8_t (*build_ids)[IMAGE_BUILD_ID_SIZE];
     size_t image_count;
     pthread_t emitter;
-    bool emitting; /* the thread runs */
-    int emit_err;
+    bool emitting;                 /* the thread runs */
+    pthread_mutex_t emit_lock;     /* for what follows, and the time that emitting takes */
+    size_t next_image, images_end; /* those that nobody has taken */
+    int emit_err;                  /* of failed_image */
+    size_t failed_image;
+    bool emit_reported; /* somebody has heard of it */
     struct outfile *output;
 
     struct inject_summary *summary;
@@ -133,12 +137,14 @@ int emit_start(const struct recording *recording, const char *path, mode_t mode,
 /* emit.c: starts a file for every image that place laid out. */
 int emit_open(struct recording *recording);
 /*
- * emit.c: writes the images, beside what the caller does until emit_finish: they and the recording
- * are made of different inputs. Build-ids and sizes are there after emit_finish, which may be
- * called again. 0 or a negative errno.
+ * emit.c: writes the images, beside what the caller does until emit_finish, which helps with what
+ * is left: they and the recording are made of different inputs. Build-ids and sizes are there after
+ * emit_finish, which may be called again. 0 or a negative errno.
  */
 void emit_begin(struct recording *recording);
 int emit_finish(struct recording *recording);
+/* emit.c: waits for what is being written, and leaves the rest out. */
+void emit_stop(struct recording *recording);
 /* replace.c: warns of files of other outputs that are about to be replaced. */
 void replace_warn(const struct recording *recording);
 /* rewrite.c: the recording again, with the new mapping events. */

@@ -7,6 +7,7 @@
  * records as they come, and a mapping event goes before the first sample that it reaches.
  */
 #include "recording.h"
+#include "stopwatch.h"
 
 #include "jitinject/array.h"
 
@@ -24,6 +25,7 @@
 
 struct rewrite {
     struct recording *recording;
+    struct stopwatch watch; /* of this step alone */
     struct perfdata_writer *writer;
     const struct place_event *events;
     size_t event_count, next_event;
@@ -69,7 +71,9 @@ static int write_build_ids(struct rewrite *rewrite)
     if (rewrite->has_build_ids)
         return 0;
     rewrite->has_build_ids = true;
+    stopwatch_stop(&rewrite->watch, &recording->summary->times[INJECT_REWRITE]);
     int err = emit_finish(recording);
+    stopwatch_start(&rewrite->watch);
     for (size_t i = 0; i < recording->image_count && !err; i++)
         err = perfdata_write_build_id(rewrite->writer, recording->build_ids[i],
                                       recording->summary->files[i].path);
@@ -223,8 +227,9 @@ int rewrite_records(struct recording *recording)
                               .in_file_order = perfdata_in_file_order(recording->data)};
     const enum perfdata_form form =
         outfile_is_stream(recording->output) ? PERFDATA_FORM_PIPE : PERFDATA_FORM_OF_INPUT;
-    int err = collect_dropped(recording);
 
+    stopwatch_start(&rewrite.watch);
+    int err = collect_dropped(recording);
     rewrite.events = place_events(recording->place, &rewrite.event_count);
     if (!err)
         err = perfdata_writer_new(recording->data, form, outfile_fd(recording->output),
@@ -234,5 +239,6 @@ int rewrite_records(struct recording *recording)
     if (!err)
         recording->summary->output_bytes = perfdata_writer_size(rewrite.writer);
     perfdata_writer_free(rewrite.writer);
+    stopwatch_stop(&rewrite.watch, &recording->summary->times[INJECT_REWRITE]);
     return err;
 }

@@ -25,7 +25,7 @@ struct writer {
     uint64_t next_name; /* in .strtab */
 };
 
-static bool has_lines(const struct image *image)
+bool image_has_lines(const struct image *image)
 {
     const struct place_file *file = image->file;
 
@@ -75,11 +75,7 @@ static int add_pieces(struct writer *writer)
 int image_write_lines(struct image *image)
 {
     struct writer writer = {.image = image, .next_name = 1};
-    int err;
-
-    if (!has_lines(image))
-        return 0;
-    err = jitdump_lines_new(&writer.lines);
+    int err = jitdump_lines_new(&writer.lines);
     err = err ?: lines_units_open(&writer.units, image);
     err = err ?: add_pieces(&writer);
     err = err ?: lines_units_finish(&writer.units);

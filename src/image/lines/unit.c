@@ -223,19 +223,13 @@ int lines_units_add(struct lines_units *units, uint64_t offset, uint64_t size, u
 /* .debug_str: the names are those of the symbols, and their bytes are there already. */
 static int add_names(struct lines_units *units)
 {
-    struct image *image = units->image;
+    struct image_section names = units->image->names;
 
-    for (size_t i = image->section_count; i > 0; i--) {
-        if (strcmp(image->sections[i - 1].name, ".strtab") != 0)
-            continue;
-        struct image_section names = image->sections[i - 1];
-        names.name = ".debug_str";
-        names.type = SHT_PROGBITS;
-        names.flags = SHF_MERGE | SHF_STRINGS;
-        names.entry_size = 1;
-        return image_add_section(image, &names);
-    }
-    return 0;
+    names.name = ".debug_str";
+    names.type = SHT_PROGBITS;
+    names.flags = SHF_MERGE | SHF_STRINGS;
+    names.entry_size = 1;
+    return image_add_section(units->image, &names);
 }
 
 static int write_section(struct lines_units *units, const struct image_section *header,
