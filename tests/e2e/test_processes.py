@@ -268,9 +268,15 @@ def forked_container(folder):
 def attached(folder):
     """perf comes when much of the code is there already."""
     process = subprocess.Popen(tinyjit("plain", folder))
-    time.sleep(0.5)
-    profiles.run([*options(), "-p", str(process.pid), "--", "sleep", "0.4"], cwd=folder)
+    dump = os.path.join(folder, f"jit-{process.pid}.dump")
+    while process.poll() is None and not (os.path.exists(dump) and os.path.getsize(dump) > 1000):
+        time.sleep(0.001)
+    process.send_signal(signal.SIGSTOP)  # or it may have ended before perf is there
+    perf = subprocess.Popen([*options(), "-p", str(process.pid)], cwd=folder)
+    time.sleep(1)
+    process.send_signal(signal.SIGCONT)
     process.wait()
+    perf.wait()
     result = Result(folder)
     for perf, samples in result.samples:
         found = result.leaves(samples, process.pid)
