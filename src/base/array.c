@@ -3,17 +3,20 @@
 
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 
 /* As most machines have them. Where they are of another size it is an alignment like any. */
 #define HUGE_PAGE ((size_t)2 << 20)
+/* From here on a huge page is worth what it takes. */
+#define LARGE (HUGE_PAGE / 2)
 
 void *array_new(size_t count, size_t item_size)
 {
     if (count > (SIZE_MAX - HUGE_PAGE) / item_size)
         return NULL;
     const size_t size = count * item_size;
-    if (size < HUGE_PAGE / 2)
+    if (size < LARGE)
         return malloc(size ? size : 1);
     const size_t whole = (size + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
     void *items = aligned_alloc(HUGE_PAGE, whole);
@@ -31,9 +34,15 @@ bool array_reserve_bytes(void **items, size_t *capacity, size_t need, size_t ite
         grown = need;
     if (grown > SIZE_MAX / item_size)
         return false;
-    void *moved = *items ? realloc(*items, grown * item_size) : array_new(grown, item_size);
+    /* Once it is large it moves to huge pages, and stays there. */
+    const bool becomes_large = *capacity * item_size < LARGE && grown * item_size >= LARGE;
+    void *moved = becomes_large ? array_new(grown, item_size) : realloc(*items, grown * item_size);
     if (!moved)
         return false;
+    if (becomes_large && *items) {
+        memcpy(moved, *items, *capacity * item_size);
+        free(*items);
+    }
     *items = moved;
     *capacity = grown;
     return true;

@@ -41,7 +41,7 @@ struct text {
 static int text_open(struct text *text, struct image *image)
 {
     *text = (struct text){.image = image,
-                          .buffer = malloc(TEXT_BUFFER),
+                          .buffer = array_new(TEXT_BUFFER, 1),
                           .runs = malloc(TEXT_RUNS * sizeof(struct run))};
     int err = text->buffer && text->runs ? 0 : -ENOMEM;
 

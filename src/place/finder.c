@@ -6,13 +6,11 @@
 #include <errno.h>
 #include <stdlib.h>
 
-int finder_index(struct finder *finder, struct code *const *codes, size_t count)
+static int finder_index(struct finder *finder, struct code *const *codes, size_t count)
 {
-    if (count == 0)
-        return 0;
-
     const uint64_t start = codes[0]->addr;
     const uint64_t span = codes[count - 1]->addr + codes[count - 1]->size - start;
+
     if (count >= UINT32_MAX || span > UINT32_MAX)
         return -EOVERFLOW;
     finder->start = start;
@@ -20,10 +18,12 @@ int finder_index(struct finder *finder, struct code *const *codes, size_t count)
     while (span >> finder->shift > count)
         finder->shift++;
     finder->parts = (size_t)(span >> finder->shift) + 1;
-    finder->ranges = array_new(count, sizeof(*finder->ranges));
-    finder->first = array_new(finder->parts + 1, sizeof(*finder->first));
-    if (!finder->ranges || !finder->first)
+    /* One array, so that both are on huge pages where there are many pieces. */
+    finder->ranges = array_new(
+        count * sizeof(*finder->ranges) + (finder->parts + 1) * sizeof(*finder->first), 1);
+    if (!finder->ranges)
         return -ENOMEM;
+    finder->first = (uint32_t *)(finder->ranges + count);
 
     for (size_t i = 0; i < count; i++) {
         const uint64_t offset = codes[i]->addr - start;
@@ -40,11 +40,32 @@ int finder_index(struct finder *finder, struct code *const *codes, size_t count)
     return 0;
 }
 
+int finder_new(struct code *const *codes, size_t count, struct finder **out)
+{
+    struct finder *finder = calloc(1, sizeof(*finder));
+    const int err = finder ? finder_index(finder, codes, count) : -ENOMEM;
+
+    if (err) {
+        finder_free(finder);
+        finder = NULL;
+    }
+    *out = finder;
+    return err;
+}
+
+void finder_free(struct finder *finder)
+{
+    if (!finder)
+        return;
+    free(finder->ranges);
+    free(finder);
+}
+
 /* The part of the span that holds the address. */
 static bool find_part(const struct finder *finder, uint64_t addr, uint64_t *part)
 {
     *part = (addr - finder->start) >> finder->shift;
-    return finder->count > 0 && addr >= finder->start && *part < finder->parts;
+    return addr >= finder->start && *part < finder->parts;
 }
 
 void finder_fetch_part(const struct finder *finder, uint64_t addr)
@@ -85,11 +106,4 @@ bool finder_holds(const struct finder *finder, uint64_t addr)
             return true;
     }
     return false;
-}
-
-void finder_clear(struct finder *finder)
-{
-    free(finder->ranges);
-    free(finder->first);
-    *finder = (struct finder){0};
 }

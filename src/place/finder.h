@@ -18,18 +18,19 @@ struct finder_range {
     uint32_t start, end; /* from the start of the first piece on: windows are smaller than 4 GiB */
 };
 
-/* All zero finds nothing. */
 struct finder {
     struct finder_range *ranges; /* by address, not overlapping */
     size_t count;
     uint64_t start; /* of the first piece */
     unsigned shift; /* a part is 1 << shift bytes */
     size_t parts;
-    uint32_t *first; /* part -> the first piece that ends behind the part's start, and one more */
+    uint32_t *first; /* behind the ranges: part -> the first piece that ends behind the part's
+                        start, and one more */
 };
 
-/* `codes` by address, not overlapping, within 4 GiB. 0, -ENOMEM, or -EOVERFLOW. */
-int finder_index(struct finder *finder, struct code *const *codes, size_t count);
+/* `codes` by address, not overlapping, within 4 GiB, at least one. 0, -ENOMEM, or -EOVERFLOW. */
+int finder_new(struct code *const *codes, size_t count, struct finder **out);
+void finder_free(struct finder *finder);
 /*
  * Two steps that bring what finder_holds reads into the cache, so that many searches can take each
  * of them together.
@@ -38,6 +39,5 @@ void finder_fetch_part(const struct finder *finder, uint64_t addr);
 void finder_fetch_range(const struct finder *finder, uint64_t addr);
 /* Whether a piece holds the address. */
 bool finder_holds(const struct finder *finder, uint64_t addr);
-void finder_clear(struct finder *finder);
 
 #endif /* PLACE_FINDER_H */

@@ -70,6 +70,17 @@ static int compare_changes(const void *left, const void *right)
     return (a->order > b->order) - (a->order < b->order);
 }
 
+/* They were made in order of time, most of them. */
+static void sort_changes(struct history *history)
+{
+    bool sorted = true;
+
+    for (size_t i = 1; i < history->count && sorted; i++)
+        sorted = compare_changes(&history->changes[i - 1], &history->changes[i]) < 0;
+    if (!sorted)
+        qsort(history->changes, history->count, sizeof(*history->changes), compare_changes);
+}
+
 static int collect_bounds(struct history *history)
 {
     size_t distinct = 0;
@@ -86,6 +97,10 @@ static int collect_bounds(struct history *history)
         if (distinct == 0 || history->bounds[distinct - 1] != history->bounds[i])
             history->bounds[distinct++] = history->bounds[i];
     history->bound_count = distinct;
+    /* Where addresses are used again and again, few of the bounds are distinct. */
+    uint64_t *shrunk = realloc(history->bounds, distinct * sizeof(*history->bounds));
+    if (shrunk)
+        history->bounds = shrunk;
     return 0;
 }
 
@@ -95,7 +110,7 @@ int history_index(struct history *history)
 
     if (history->count == 0)
         return 0;
-    qsort(history->changes, history->count, sizeof(*history->changes), compare_changes);
+    sort_changes(history);
     int err = collect_bounds(history);
     if (err)
         return err;
@@ -112,14 +127,18 @@ int history_index(struct history *history)
     for (size_t n = 0; n < node_count; n++)
         history->first[n + 1] += history->first[n];
 
-    history->entries = malloc((history->first[node_count] + 1) * sizeof(*history->entries));
-    if (!history->entries)
+    history->entries = array_new(history->first[node_count], sizeof(*history->entries));
+    history->times = array_new(history->first[node_count], sizeof(*history->times));
+    if (!history->entries || !history->times)
         return -ENOMEM;
     /* Filling moves each node's start to its end, which is the next node's start. */
     for (size_t i = 0; i < history->count; i++) {
         size_t count = visit_nodes(history, &history->changes[i], nodes);
-        for (size_t n = 0; n < count; n++)
-            history->entries[history->first[nodes[n]]++] = (uint32_t)i;
+        for (size_t n = 0; n < count; n++) {
+            const size_t at = history->first[nodes[n]]++;
+            history->entries[at] = (uint32_t)i;
+            history->times[at] = history->changes[i].time;
+        }
     }
     for (size_t n = node_count; n > 0; n--)
         history->first[n] = history->first[n - 1];
@@ -127,31 +146,56 @@ int history_index(struct history *history)
     return 0;
 }
 
-const struct history_change *history_find(const struct history *history, uint64_t address,
-                                          uint64_t time)
+/* The first entry in [low, high) of a node that is later than `time`. */
+static size_t entries_up_to(const struct history *history, size_t low, size_t high, uint64_t time)
 {
-    const struct history_change *found = NULL;
-    uint32_t newest = 0;
-    size_t below = bounds_up_to(history, address);
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (history->times[middle] <= time)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
 
-    if (!history->entries || below == 0 || below == history->bound_count)
-        return NULL;
+/* The answer for the leaf behind `below` bounds. */
+static void search(const struct history *history, size_t below, uint64_t time,
+                   struct history_memo *memo)
+{
+    uint32_t newest = 0;
+
     for (size_t node = below - 1 + history->bound_count; node > 0; node /= 2) {
-        size_t low = history->first[node], high = history->first[node + 1];
-        const size_t start = low;
-        while (low < high) {
-            size_t middle = low + (high - low) / 2;
-            if (history->changes[history->entries[middle]].time <= time)
-                low = middle + 1;
-            else
-                high = middle;
-        }
-        if (low > start && (!found || history->entries[low - 1] > newest)) {
-            newest = history->entries[low - 1];
-            found = &history->changes[newest];
+        const size_t first = history->first[node], end = history->first[node + 1];
+        const size_t later = entries_up_to(history, first, end, time);
+        if (later < end && history->times[later] < memo->until)
+            memo->until = history->times[later];
+        if (later > first && (!memo->change || history->entries[later - 1] > newest)) {
+            newest = history->entries[later - 1];
+            memo->change = &history->changes[newest];
         }
     }
-    return found;
+    if (memo->change)
+        memo->since = memo->change->time;
+}
+
+const struct history_change *history_find(const struct history *history, uint64_t address,
+                                          uint64_t time, struct history_memo *memo)
+{
+    if (memo->history == history && address >= memo->start && address < memo->end &&
+        time >= memo->since && time < memo->until)
+        return memo->change;
+
+    const size_t count = history->bound_count, below = bounds_up_to(history, address);
+    *memo = (struct history_memo){
+        .history = history,
+        .start = below > 0 ? history->bounds[below - 1] : 0,
+        .end = below < count ? history->bounds[below] : UINT64_MAX,
+        .until = UINT64_MAX,
+    };
+    if (below > 0 && below < count)
+        search(history, below, time, memo);
+    return memo->change;
 }
 
 void history_clear(struct history *history)
@@ -160,5 +204,6 @@ void history_clear(struct history *history)
     free(history->bounds);
     free(history->first);
     free(history->entries);
+    free(history->times);
     *history = (struct history){0};
 }

@@ -23,17 +23,30 @@ struct history {
     size_t count, capacity;
     uint64_t *bounds; /* distinct starts and ends, ascending */
     size_t bound_count;
-    size_t *first;     /* node -> its first entry; one more at the end */
-    uint32_t *entries; /* numbers of changes */
+    size_t *first; /* node -> its first entry; one more at the end */
+    /* By entry: the number of a change, and its time, which is what a search looks at. */
+    uint32_t *entries;
+    uint64_t *times;
+};
+
+/* An answer, and where and when else it is the same. All zero is none. */
+struct history_memo {
+    const struct history *history;
+    uint64_t start, end;   /* addresses [start, end) */
+    uint64_t since, until; /* times [since, until) */
+    const struct history_change *change;
 };
 
 /* In any order. 0 or -ENOMEM. */
 int history_add(struct history *history, const struct history_change *change);
 /* After the last one was added; changes of equal time keep their order. 0 or -ENOMEM. */
 int history_index(struct history *history);
-/* The last change at or before `time` that covers `address`, or NULL. */
+/*
+ * The last change at or before `time` that covers `address`, or NULL. `memo` holds the last answer,
+ * which is the next one, too, where questions are near one another.
+ */
 const struct history_change *history_find(const struct history *history, uint64_t address,
-                                          uint64_t time);
+                                          uint64_t time, struct history_memo *memo);
 void history_clear(struct history *history);
 
 #endif /* PLACE_HISTORY_H */

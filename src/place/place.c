@@ -7,8 +7,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* About as many reads as a processor can have under way. */
-#define LOOKUP_BATCH 16
+/* More reads than a processor can have under way. */
+#define LOOKUP_BATCH 64
 
 int place_new(const struct place_options *options, struct place **out)
 {
@@ -32,7 +32,7 @@ void place_free(struct place *place)
     free(place->files);
     free(place->file_opened);
     for (size_t i = 0; i < place->bias_count; i++)
-        finder_clear(&place->biases[i].finder);
+        finder_free(place->biases[i].finder);
     free(place->biases);
     free(place->events);
     free(place->dropped);
@@ -176,10 +176,11 @@ static int index_pieces(struct place *place)
         struct bias *bias = &place->biases[i];
         const struct place_file *file = &place->files[bias->file];
         const struct place_extent *extent = &file->extents[bias->extent];
-        if (file->mirrors)
-            err = finder_index(&bias->finder, file->codes, file->code_count);
-        else
-            err = finder_index(&bias->finder, file->codes + extent->first, extent->count);
+        const size_t first = file->mirrors ? 0 : extent->first;
+        const size_t count = file->mirrors ? file->code_count : extent->count;
+        /* Addresses that are used over and over have one piece in each of very many extents. */
+        if (count > 1)
+            err = finder_new(file->codes + first, count, &bias->finder);
     }
     return err;
 }
@@ -259,8 +260,20 @@ const struct place_process *place_processes(const struct place *place, size_t *c
     return place->rows;
 }
 
-/* The pieces that are mapped at the address of a query; NULL: none, and the answer is set. */
-static const struct finder *find_mapped(const struct place *place, struct place_query *query)
+/* Answers a query for what is mapped by `bias`; or returns the finder that can. */
+static const struct finder *ask(const struct place *place, const struct bias *bias,
+                                struct place_query *query)
+{
+    const struct place_extent *extent = &place->files[bias->file].extents[bias->extent];
+
+    if (!bias->finder)
+        query->found = query->addr - extent->addr < extent->size ? PLACE_NAMED : PLACE_UNNAMED;
+    return bias->finder;
+}
+
+/* The pieces that are mapped at the address of a query; NULL: the answer is set. */
+static const struct finder *find_mapped(const struct place *place, struct place_query *query,
+                                        struct history_memo *memo)
 {
     struct process *process = process_find(place, query->pid);
     uint64_t time = query->time;
@@ -269,7 +282,8 @@ static const struct finder *find_mapped(const struct place *place, struct place_
     query->found = PLACE_ELSEWHERE;
     process = process ? lives_at(process, time) : NULL;
     for (unsigned depth = 0; process && process->holds_code && depth < ANCESTORS_MAX; depth++) {
-        const struct history_change *change = history_find(&process->history, query->addr, time);
+        const struct history_change *change =
+            history_find(&process->history, query->addr, time, memo);
         const bool is_child = process->forked && process->fork_time <= time;
         /* A fork replaces what an earlier process of the same pid had. */
         if (change && is_child && change->time < process->fork_time)
@@ -277,7 +291,7 @@ static const struct finder *find_mapped(const struct place *place, struct place_
         if (change && change->value == MAPPED_FILE)
             return NULL;
         if (change)
-            return &place->biases[change->value - MAPPED_FIRST_BIAS].finder;
+            return ask(place, &place->biases[change->value - MAPPED_FIRST_BIAS], query);
         anonymous |= rangemap_overlaps(&process->anonymous_ranges, query->addr, query->addr + 1);
         if (is_child)
             time = process->fork_time;
@@ -291,12 +305,13 @@ static const struct finder *find_mapped(const struct place *place, struct place_
 void place_lookup(const struct place *place, struct place_query *queries, size_t count)
 {
     const struct finder *finders[LOOKUP_BATCH];
+    struct history_memo memo = {0};
 
     for (size_t first = 0; first < count; first += LOOKUP_BATCH) {
         struct place_query *batch = queries + first;
         const size_t size = count - first < LOOKUP_BATCH ? count - first : LOOKUP_BATCH;
         for (size_t i = 0; i < size; i++) {
-            finders[i] = find_mapped(place, &batch[i]);
+            finders[i] = find_mapped(place, &batch[i], &memo);
             if (finders[i])
                 finder_fetch_part(finders[i], batch[i].addr);
         }

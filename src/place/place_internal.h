@@ -90,9 +90,9 @@ enum mapped {
 /* start + bias = offset in the file. */
 struct bias {
     uint32_t file;
-    size_t extent;        /* of the file, where it does not mirror */
-    uint64_t offset;      /* modulo 2^64 */
-    struct finder finder; /* of the pieces that it maps */
+    size_t extent;         /* of the file, where it does not mirror */
+    uint64_t offset;       /* modulo 2^64 */
+    struct finder *finder; /* of the pieces that it maps; NULL: it is one, all of an extent */
 };
 
 struct fork {

@@ -22,6 +22,16 @@ static const struct history_change *latest(const struct history_change *changes,
     return found;
 }
 
+static void check(const struct history *history, struct history_memo *memo,
+                  const struct history_change *expected, uint64_t address, uint64_t time)
+{
+    const struct history_change *found = history_find(history, address, time, memo);
+
+    assert_int_equal(!expected, !found);
+    if (expected)
+        assert_int_equal(expected->value, found->value);
+}
+
 static void random_histories_match_a_list(void **state)
 {
     (void)state;
@@ -38,14 +48,13 @@ static void random_histories_match_a_list(void **state)
             assert_int_equal(history_add(&history, &changes[i]), 0);
         }
         assert_int_equal(history_index(&history), 0);
-        for (uint64_t address = 95; address < 175; address++) {
-            for (uint64_t time = 0; time < 42; time++) {
-                const struct history_change *expected = latest(changes, count, address, time);
-                const struct history_change *found = history_find(&history, address, time);
-                assert_int_equal(!expected, !found);
-                if (expected)
-                    assert_int_equal(expected->value, found->value);
-            }
+        struct history_memo memo = {0};
+        for (uint64_t address = 95; address < 175; address++)
+            for (uint64_t time = 0; time < 42; time++)
+                check(&history, &memo, latest(changes, count, address, time), address, time);
+        for (unsigned i = 0; i < 2000; i++) {
+            const uint64_t address = 95 + (uint64_t)rand() % 80, time = (uint64_t)rand() % 42;
+            check(&history, &memo, latest(changes, count, address, time), address, time);
         }
         history_clear(&history);
     }
@@ -57,7 +66,9 @@ static void an_empty_history_finds_nothing(void **state)
 
     (void)state;
     assert_int_equal(history_index(&history), 0);
-    assert_null(history_find(&history, 5, 5));
+    struct history_memo memo = {0};
+    assert_null(history_find(&history, 5, 5, &memo));
+    assert_null(history_find(&history, UINT64_MAX, UINT64_MAX, &memo));
     history_clear(&history);
 }
 
