@@ -115,6 +115,12 @@ struct jitdump_stats {
     bool truncated;
 };
 
+/* What the line tables of a dump have in common. */
+struct jitdump_line_traits {
+    bool has_lines; /* at least one of them tells a line */
+    uint64_t bias;  /* what its writer adds to each address in them */
+};
+
 /* Pieces in the first block of an index; each block has twice as many as the one before. */
 #define JITDUMP_BLOCK_BITS 8
 
@@ -123,6 +129,7 @@ struct jitdump_index {
     struct code *blocks[64 - JITDUMP_BLOCK_BITS];
     size_t count;
     struct jitdump_stats stats;
+    struct jitdump_line_traits lines;
 };
 
 /* Piece number `number`, of those that are there. */
@@ -165,12 +172,6 @@ bool jitdump_same_code(const struct jitdump *dump_a, const struct code *a,
                        const struct jitdump *dump_b, const struct code *b);
 
 /* ---- Line tables ---- */
-
-/* What the line tables of a dump have in common. */
-struct jitdump_line_traits {
-    bool has_lines; /* at least one of them tells a line */
-    uint64_t bias;  /* what its writer adds to each address in them */
-};
 
 /* Reads line tables from all over the dump, which `index` is of. 0 or a negative errno. */
 int jitdump_lines_survey(const struct jitdump *dump, const struct jitdump_index *index,

@@ -184,7 +184,8 @@ int ahead_index(struct ahead *ahead, struct jitdump *dump, uint16_t source, cons
     *index = task->index;
     task->index = (struct jitdump_index){0};
     task->good = false;
-    for (size_t i = 0; i < index->count; i++)
+    /* It was made for source 0. */
+    for (size_t i = 0; i < index->count && source != 0; i++)
         jitdump_index_code(index, i)->source = source;
     return 0;
 }

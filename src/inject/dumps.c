@@ -300,22 +300,21 @@ static void report_index(const struct recording *recording, const struct dump *d
 }
 
 /* How to read the line tables of a dump. */
-static int survey_lines(const struct recording *recording, size_t number)
+static void choose_lines(const struct recording *recording, size_t number)
 {
     const struct inject_options *options = recording->options;
     const struct dump *dump = &recording->dumps[number];
     struct jitdump_line_traits *traits = &recording->sources[number].lines;
-    int err = jitdump_lines_survey(dump->file, &dump->index, traits);
 
-    if (err || !traits->has_lines)
-        return err;
+    *traits = dump->index.lines;
+    if (!traits->has_lines)
+        return;
     if (options->has_debug_bias)
         traits->bias = options->debug_bias;
     else if (traits->bias)
         diag_report(recording->diag, DIAG_NOTE, jitdump_path(dump->file), DIAG_NO_OFFSET,
                     "its writer adds %llu to the addresses of its line tables: taken off again",
                     (unsigned long long)traits->bias);
-    return 0;
 }
 
 /* Says which process of the recording a piece of code is of. */
@@ -350,8 +349,8 @@ static int use_dump(struct recording *recording, size_t number)
     if (dump->unowned || !dump->clock.placed)
         return 0;
     recording->summary->dumps++;
-    int err = survey_lines(recording, number);
-    return err ? err : add_codes(recording, dump);
+    choose_lines(recording, number);
+    return add_codes(recording, dump);
 }
 
 /* Markers whose dump was read give the time that it began; the others are mappings like any. */

@@ -3,7 +3,7 @@
 #include "debug.h"
 
 /* So many functions, spread over the dump, tell as much as all of a large one. */
-#define SURVEY_FUNCTIONS 16384
+#define SURVEY_FUNCTIONS 2048
 
 /* What V8 writes into the reserved word of the header, src/diagnostics/perf-jit.cc. */
 #define V8_RESERVED 0xdeadbeefu

@@ -201,6 +201,8 @@ int jitdump_index_build(struct jitdump *dump, uint16_t source, const struct diag
     err = status;
     if (!err)
         err = finish(&builder);
+    if (!err && index->stats.debug_infos)
+        err = jitdump_lines_survey(dump, index, &index->lines);
     if (err)
         jitdump_index_clear(index);
     else

@@ -75,9 +75,9 @@ static int find_first_record(struct jitdump *dump, const struct diag *diag)
 
     window_init(&window, dump);
     dump->first_record = possible ? size : HEADER_SIZE;
-    if (size == HEADER_SIZE || (possible && resync_begins(&window, size, &any_time)))
+    if (size == HEADER_SIZE || (possible && resync_begins(&window, size, &any_time, NULL)))
         return window.error;
-    if (resync_begins(&window, HEADER_SIZE, &any_time)) {
+    if (resync_begins(&window, HEADER_SIZE, &any_time, NULL)) {
         dump->first_record = HEADER_SIZE;
         diag_report(diag, DIAG_WARNING, dump->path, 8,
                     "the header claims a size of %" PRIu32 "; records are read from %d on", size,

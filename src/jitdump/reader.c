@@ -15,8 +15,9 @@ struct jitdump_reader {
     const struct jitdump *dump;
     const struct diag *diag;
     struct window window;
-    uint64_t next;   /* where the last record ended */
-    uint64_t resume; /* where records go on, if a search has passed over `next` already, else 0 */
+    uint64_t next;     /* where the last record ended */
+    uint64_t resume;   /* where records go on, if a search has passed over `next` already, else 0 */
+    struct frame sure; /* a record that is one if it is in time; size 0: none */
     struct trust_times times;
     struct jitdump_stats stats;
 };
@@ -96,7 +97,11 @@ static bool find_start(struct jitdump_reader *reader)
     if (from >= window->size ||
         (window->size - from >= FRAME_SIZE && !window_at(window, from, FRAME_SIZE, NULL)))
         return false;
-    if (resync_begins(window, from, &reader->times))
+    /* It has been looked at as what follows the last one; only the time to measure it by is new. */
+    if (reader->sure.size && reader->sure.offset == from &&
+        trust_in_time(&reader->times, reader->sure.time))
+        return true;
+    if (resync_begins(window, from, &reader->times, NULL))
         return true;
 
     uint64_t run =
@@ -120,7 +125,8 @@ static bool ends_well(struct jitdump_reader *reader, const struct frame *frame)
     struct window *window = &reader->window;
 
     reader->next = frame->offset + frame->size;
-    if (reader->next == window->size || resync_begins(window, reader->next, &reader->times))
+    if (reader->next == window->size ||
+        resync_begins(window, reader->next, &reader->times, &reader->sure))
         return true;
     reader->resume = resync_find(window, frame->offset + FRAME_SIZE, &reader->times);
     if (window->error)

@@ -12,13 +12,18 @@ static bool is_end(const struct window *window, uint64_t offset)
     return window->size - offset < FRAME_SIZE;
 }
 
-bool resync_begins(struct window *window, uint64_t offset, const struct trust_times *times)
+bool resync_begins(struct window *window, uint64_t offset, const struct trust_times *times,
+                   struct frame *certain)
 {
     struct frame frame;
 
+    if (certain)
+        certain->size = 0;
     if (!frame_read(window, offset, &frame) || !frame_is_whole(window, &frame))
         return false;
     enum trust trust = trust_of(window, &frame, times);
+    if (certain && trust == TRUST_CERTAIN)
+        *certain = frame;
     for (unsigned hops = 0; trust == TRUST_DOUBTFUL && hops < CHAIN; hops++) {
         offset += frame.size;
         if (is_end(window, offset))
@@ -51,7 +56,7 @@ static bool goes_on(struct window *window, uint64_t offset, const struct trust_t
         trust_of(window, &frame, times) != TRUST_CERTAIN)
         return false;
     uint64_t end = offset + frame.size;
-    return end == window->size || resync_begins(window, end, times) ||
+    return end == window->size || resync_begins(window, end, times, NULL) ||
            resync_is_cut(window, end, times);
 }
 

@@ -9,8 +9,12 @@
 
 #include "trust.h"
 
-/* Whether a whole record is at `offset`: one that is certain, or whose size leads to such a one. */
-bool resync_begins(struct window *window, uint64_t offset, const struct trust_times *times);
+/*
+ * Whether a whole record is at `offset`: one that is certain, or whose size leads to such a one.
+ * *certain (may be NULL) becomes the record if it is certain, else its size becomes 0.
+ */
+bool resync_begins(struct window *window, uint64_t offset, const struct trust_times *times,
+                   struct frame *certain);
 
 /* Whether the dump ends within a record that is at `offset`. */
 bool resync_is_cut(struct window *window, uint64_t offset, const struct trust_times *times);

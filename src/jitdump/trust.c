@@ -31,7 +31,7 @@ static bool is_near(uint64_t a, uint64_t b)
 }
 
 /* Either will do: one of the two may itself come from a damaged record. */
-static bool time_is_plausible(const struct trust_times *times, uint64_t time)
+bool trust_in_time(const struct trust_times *times, uint64_t time)
 {
     return !times->known || is_near(time, times->first) || is_near(time, times->last);
 }
@@ -77,7 +77,7 @@ enum trust trust_of(struct window *window, const struct frame *frame,
     uint8_t raw[64]; /* the longest fixed part, that of MOVE */
     uint32_t fixed = frame_fixed_size(frame->id);
     bool is_known = fixed && frame->size >= fixed;
-    bool in_time = time_is_plausible(times, frame->time);
+    bool in_time = trust_in_time(times, frame->time);
 
     if (frame->size < FRAME_SIZE || (!is_known && !in_time))
         return TRUST_NONE;

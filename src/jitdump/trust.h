@@ -20,6 +20,9 @@ struct trust_times {
 
 void trust_note_time(struct trust_times *times, uint64_t time);
 
+/* Whether a record may be of that time. */
+bool trust_in_time(const struct trust_times *times, uint64_t time);
+
 /* By all its fixed fields, as far as the dump has them. */
 enum trust trust_of(struct window *window, const struct frame *frame,
                     const struct trust_times *times);
