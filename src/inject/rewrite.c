@@ -6,22 +6,17 @@
  * it would come after the samples that need it. Where events have no times, readers take all
  * records as they come, and a mapping event goes before the first sample that it reaches.
  */
+#include "count.h"
 #include "recording.h"
 #include "stopwatch.h"
-
-#include "jitinject/array.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* PERF_RECORD_MISC_USER of PERF_RECORD_MISC_CPUMODE_MASK */
-#define CPUMODE_USER 2
 /* PROT_READ | PROT_EXEC and MAP_PRIVATE as on every architecture of Linux that has JITs */
 #define PROT_READ_EXEC 5
 #define MAPPED_PRIVATE 2
-
-#define SAMPLES 64
 
 struct rewrite {
     struct recording *recording;
@@ -30,11 +25,9 @@ struct rewrite {
     const struct place_event *events;
     size_t event_count, next_event;
     size_t next_dropped;
-    bool in_file_order;                  /* perfdata_in_file_order */
-    struct place_query samples[SAMPLES]; /* not counted yet */
-    size_t sample_count;
+    bool in_file_order; /* perfdata_in_file_order */
     bool has_build_ids; /* they have been written */
-    size_t last_row;    /* of the summary, for the samples of one process one after another */
+    struct count *count;
 };
 
 static int compare_numbers(const void *left, const void *right)
@@ -108,64 +101,6 @@ static int write_events(struct rewrite *rewrite, uint64_t time)
     return err;
 }
 
-/* The row of a process in the summary, made where it has none: rows are by pid. */
-static struct inject_process *row_of(struct rewrite *rewrite, uint32_t pid)
-{
-    struct inject_summary *summary = rewrite->recording->summary;
-    size_t low = 0, high = summary->process_count;
-
-    if (rewrite->last_row < high && summary->processes[rewrite->last_row].pid == pid)
-        return &summary->processes[rewrite->last_row];
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (summary->processes[middle].pid < pid)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    rewrite->last_row = low;
-    if (low == summary->process_count || summary->processes[low].pid != pid) {
-        if (!array_reserve(&summary->processes, &summary->process_capacity,
-                           summary->process_count + 1))
-            return NULL;
-        memmove(&summary->processes[low + 1], &summary->processes[low],
-                (summary->process_count - low) * sizeof(summary->processes[0]));
-        summary->processes[low] = (struct inject_process){.pid = pid};
-        summary->process_count++;
-    }
-    return &summary->processes[low];
-}
-
-static int count_samples(struct rewrite *rewrite)
-{
-    place_lookup(rewrite->recording->place, rewrite->samples, rewrite->sample_count);
-    for (size_t i = 0; i < rewrite->sample_count; i++) {
-        const struct place_query *sample = &rewrite->samples[i];
-        if (sample->found == PLACE_ELSEWHERE)
-            continue;
-        struct inject_process *row = row_of(rewrite, sample->pid);
-        if (!row)
-            return -ENOMEM;
-        row->jit_samples++;
-        row->named_samples += sample->found == PLACE_NAMED;
-    }
-    rewrite->sample_count = 0;
-    return 0;
-}
-
-/* Samples are looked up together, a few at a time. */
-static int take_sample(struct rewrite *rewrite, const struct perfdata_record *record)
-{
-    struct perfdata_sample sample;
-
-    if (!perfdata_sample(rewrite->recording->data, record, &sample) ||
-        sample.cpumode != CPUMODE_USER)
-        return 0;
-    rewrite->samples[rewrite->sample_count++] =
-        (struct place_query){.addr = sample.ip, .time = sample.time, .pid = sample.pid};
-    return rewrite->sample_count == SAMPLES ? count_samples(rewrite) : 0;
-}
-
 static bool is_dropped(struct rewrite *rewrite, uint64_t number)
 {
     const struct recording *recording = rewrite->recording;
@@ -181,6 +116,7 @@ static int rewrite_record(struct rewrite *rewrite, const struct perfdata_record 
                           uint64_t *greatest)
 {
     const struct recording *recording = rewrite->recording;
+    struct perfdata_sample sample;
     uint64_t time;
     int err = 0;
 
@@ -191,8 +127,8 @@ static int rewrite_record(struct rewrite *rewrite, const struct perfdata_record 
         if (rewrite->in_file_order)
             err = write_events(rewrite, time);
     }
-    if (!err && record->type == PERFDATA_SAMPLE)
-        err = take_sample(rewrite, record);
+    if (perfdata_sample(recording->data, record, &sample))
+        count_sample(rewrite->count, &sample);
     if (err)
         return err;
     if (!is_dropped(rewrite, record->number))
@@ -211,7 +147,7 @@ static int rewrite_all(struct rewrite *rewrite)
     while (!err && (got = perfdata_next(recording->data, &record)) != 0)
         err = got < 0 ? got : rewrite_record(rewrite, &record, &greatest);
     if (!err)
-        err = count_samples(rewrite);
+        err = count_finish(rewrite->count);
     if (!err)
         err = write_events(rewrite, UINT64_MAX);
     if (!err)
@@ -235,9 +171,12 @@ int rewrite_records(struct recording *recording)
         err = perfdata_writer_new(recording->data, form, outfile_fd(recording->output),
                                   &rewrite.writer);
     if (!err)
+        err = count_new(recording, &rewrite.count);
+    if (!err)
         err = rewrite_all(&rewrite);
     if (!err)
         recording->summary->output_bytes = perfdata_writer_size(rewrite.writer);
+    count_free(rewrite.count);
     perfdata_writer_free(rewrite.writer);
     stopwatch_stop(&rewrite.watch, &recording->summary->times[INJECT_REWRITE]);
     return err;
