@@ -30,6 +30,9 @@ int outfile_fd(const struct outfile *file);
 /* What it is called in messages. */
 const char *outfile_path(const struct outfile *file);
 
+/* Has it called `path` instead, on the same file system. 0 or -ENOMEM. */
+int outfile_rename(struct outfile *file, const char *path);
+
 /*
  * Gives the file its name, in place of whatever had it. Delayed write errors show here. 0 or a
  * negative errno; on an error nothing is left behind.

@@ -85,6 +85,17 @@ void perfdata_free(struct perfdata *data);
 const char *perfdata_path(const struct perfdata *data);
 void perfdata_identity(const struct perfdata *data, dev_t *device, ino_t *inode);
 
+/* A file of the kernel's code, which lies beside the records of perf record --kcore. */
+struct perfdata_kernel_file {
+    const char *name; /* in the directory of the recording: "kcore_dir/kcore" */
+    int fd;           /* for reading at any offset; owned by the perfdata */
+    uint64_t size;    /* bytes */
+};
+#define PERFDATA_KERNEL_FILES 3 /* at most */
+/* None where the input is no directory. */
+const struct perfdata_kernel_file *perfdata_kernel_files(const struct perfdata *data,
+                                                         size_t *count);
+
 /* In pipe form the attrs come as records: complete only after a first full pass with perfdata_next.
  */
 const struct perfdata_attr *perfdata_attrs(const struct perfdata *data, size_t *count);

@@ -14,8 +14,8 @@
 struct outfile {
     int fd;
     char *path;      /* the name it is to have */
-    char *directory; /* of path */
-    char *temporary; /* a name beside it, once it has one */
+    char *directory; /* of the path that it was started with */
+    char *temporary; /* a name in there, once it has one */
     bool stream;
     bool replaced; /* another file had the name */
     bool committed;
@@ -130,6 +130,17 @@ int outfile_fd(const struct outfile *file)
 const char *outfile_path(const struct outfile *file)
 {
     return file->path;
+}
+
+int outfile_rename(struct outfile *file, const char *path)
+{
+    char *copy = strdup(path);
+
+    if (!copy)
+        return -ENOMEM;
+    free(file->path);
+    file->path = copy;
+    return 0;
 }
 
 /* An unnamed file cannot replace a name, so it gets a temporary one first. */

@@ -135,10 +135,16 @@ int emit_start_output(struct recording *recording)
 {
     const char *path = recording->options->output;
     struct stat status;
+    size_t kernel_files;
 
+    perfdata_kernel_files(recording->data, &kernel_files);
     /* The shell's >(...) is the name of a fifo. */
     if (!is_standard(path) && !(stat_output(path, &status) && S_ISFIFO(status.st_mode)))
-        return emit_start(recording, path, 0600, &recording->output);
+        return kernel_files ? directory_start(recording)
+                            : emit_start(recording, path, 0600, &recording->output);
+    if (kernel_files)
+        diag_report(recording->diag, DIAG_WARNING, perfdata_path(recording->data), DIAG_NO_OFFSET,
+                    "the code of the kernel (kcore_dir) is not in the output, which is a stream");
     int err = emit_spare_inputs(recording, path);
     if (err)
         return err;

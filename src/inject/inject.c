@@ -17,6 +17,7 @@ static void recording_clear(struct recording *recording)
     for (size_t i = 0; i < recording->image_count && recording->images; i++)
         outfile_free(recording->images[i]);
     outfile_free(recording->output);
+    directory_clear(recording);
     free(recording->images);
     free(recording->build_ids);
     free(recording->dropped);
@@ -134,10 +135,13 @@ static int write_outputs(struct recording *recording)
     int err = early ? commit_images(recording) : 0;
     if (!err)
         err = rewrite_records(recording);
+    if (!err)
+        err = directory_fill(recording);
     if (!err && !early)
         err = commit_images(recording);
     if (!err)
-        err = commit(recording, recording->output);
+        err = recording->kernel[0] ? directory_commit(recording)
+                                   : commit(recording, recording->output);
     for (size_t i = 0; i < recording->image_count && err; i++)
         outfile_revoke(recording->images[i]);
     return err;

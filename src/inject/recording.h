@@ -117,6 +117,7 @@ struct recording {
     size_t failed_image;
     bool emit_reported; /* somebody has heard of it */
     struct outfile *output;
+    struct outfile *kernel[PERFDATA_KERNEL_FILES]; /* beside it, where the output is a directory */
 
     struct inject_summary *summary;
 };
@@ -145,6 +146,13 @@ void emit_begin(struct recording *recording);
 int emit_finish(struct recording *recording);
 /* emit.c: waits for what is being written, and leaves the rest out. */
 void emit_stop(struct recording *recording);
+/* directory.c: the same where the output is to be a directory. */
+int directory_start(struct recording *recording);
+/* directory.c: copies the code of the kernel; nothing to do where the output is no directory. */
+int directory_fill(struct recording *recording);
+/* directory.c: gives the directory its name, with all that is in it. */
+int directory_commit(struct recording *recording);
+void directory_clear(struct recording *recording);
 /* replace.c: warns of files of other outputs that are about to be replaced. */
 void replace_warn(const struct recording *recording);
 /* rewrite.c: the recording again, with the new mapping events. */

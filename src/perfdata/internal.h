@@ -65,6 +65,8 @@ struct perfdata {
     struct part *parts; /* in the order of reading; the first has the header */
     size_t part_count, part_capacity;
     size_t part; /* that is being read */
+    struct perfdata_kernel_file kernel[PERFDATA_KERNEL_FILES];
+    size_t kernel_count;
     dev_t device;
     ino_t inode;
     uint64_t file_size;
@@ -129,6 +131,10 @@ static inline bool owner_is_trusted(const struct stat *status)
 {
     return status->st_uid == 0 || status->st_uid == geteuid();
 }
+
+/* kernel.c: opens the code of the kernel in a directory. 0 or -ENOMEM. */
+int kernel_open(struct perfdata *data, bool force);
+void kernel_close(struct perfdata *data);
 
 /* parts.c: finds the files with records, once the header is read. 0 or a negative errno, reported.
  */

@@ -91,6 +91,8 @@ int perfdata_open(const char *path, const struct perfdata_options *options, cons
         err = header_read(data);
     if (!err)
         err = parts_open(data, force);
+    if (!err && data->is_directory)
+        err = kernel_open(data, force);
     if (!err)
         err = source_init(&data->source, parts_largest(data), &data->watch);
     if (err)
@@ -113,6 +115,7 @@ void perfdata_free(struct perfdata *data)
     free(data->attr_ids);
     free(data->arch);
     parts_close(data);
+    kernel_close(data);
     free(data->main_path);
     free(data->name);
     if (data->fd >= 0)

@@ -2,7 +2,7 @@
 /*
  * A recording that is a directory: "data" is a recording like others, and the threads of
  * perf record --threads have written the files data.0, data.1 and so on beside it, which hold
- * records and nothing else. perf record --kcore adds kcore_dir, the code of the kernel.
+ * records and nothing else.
  * tools/perf/Documentation/perf.data-directory-format.txt of Linux.
  */
 #include "internal.h"
@@ -55,18 +55,6 @@ static int open_part(struct perfdata *data, unsigned number, bool force)
     return err;
 }
 
-static void report_kcore(const struct perfdata *data)
-{
-    char *path;
-
-    if (asprintf(&path, "%s/kcore_dir", data->name) < 0)
-        return;
-    if (access(path, F_OK) == 0)
-        diag_report(data->diag, DIAG_WARNING, path, DIAG_NO_OFFSET,
-                    "the code of the kernel is not in the output, which is one file");
-    free(path);
-}
-
 int parts_open(struct perfdata *data, bool force)
 {
     char *path = strdup(data->path);
@@ -78,8 +66,6 @@ int parts_open(struct perfdata *data, bool force)
     }
     for (unsigned number = 0; data->is_directory && !err; number++)
         err = open_part(data, number, force);
-    if (data->is_directory)
-        report_kcore(data);
     return err == -ENOENT ? 0 : err;
 }
 

@@ -99,7 +99,27 @@ def threads(form):
     form.expect_names(form.shell("inject -i dir.data | script -i -"))
 
 
+def kernel_names(text):
+    return {frame.symbol for sample in profiles.parse_samples(text) for frame in sample.frames
+            if frame.of_kernel and frame.symbol[0].islower()}
+
+
+def kcore(form):
+    """A directory as of --kcore, which not every machine can record: perf takes the symbols of the
+    kernel, which have other names here, from what lies beside the records."""
+    form.shell("record -o perf.data; mkdir -p dir.data/kcore_dir; cp perf.data dir.data/data")
+    form.shell("cd dir.data/kcore_dir; : >modules; sed 's/ \\([tT]\\) \\([a-z]\\)/ \\1 of_dir_\\2/' "
+               "/proc/kallsyms >kallsyms")
+    form.shell("inject -i dir.data -o out.data; diff -r dir.data/kcore_dir out.data/kcore_dir")
+    text = form.shell("script -i out.data")
+    form.expect_names(text)
+    own = kernel_names(form.shell("script -i perf.data"))
+    form.expect(not own or any(name.startswith("of_dir_") for name in kernel_names(text)),
+                "the symbols of the kernel are not those of the recording")
+
+
 FORMS = {
+    "kcore": kcore,
     "threads": threads,
     "pipe": pipe,
     "file-to-pipe": file_to_pipe,
