@@ -99,8 +99,8 @@ struct jitdump_reader;
  */
 int jitdump_reader_new(struct jitdump *dump, const struct diag *diag, struct jitdump_reader **out);
 void jitdump_reader_free(struct jitdump_reader *reader);
-/* 1: *record is set; 0: the end (a cut last record is reported, what is whole counts); <0: -errno
- * of the disk. */
+/* 1: *record is set; 0: the end (whether it is cut say the stats, and the caller to its user; what
+ * is whole counts); <0: -errno of the disk. */
 int jitdump_reader_next(struct jitdump_reader *reader, struct jitdump_record *record);
 
 /* What a dump holds, and what was odd in it: data for a summary. */
@@ -112,7 +112,7 @@ struct jitdump_stats {
     uint64_t invalid_records;  /* left out */
     uint64_t code_bytes;
     uint64_t first_time, last_time; /* over LOAD and MOVE; 0 if none */
-    bool truncated;
+    uint64_t cut_bytes; /* at the end, of a record that is not whole; 0: it ends with a whole one */
 };
 
 /* What the line tables of a dump have in common. */

@@ -164,6 +164,16 @@ static void report_foreign(const struct map_options *options, const struct piece
                     "has no code of the process: the map is empty");
 }
 
+static void report_cut(const struct jitdump *dump, const struct jitdump_index *index,
+                       const struct diag *diag)
+{
+    const uint64_t bytes = index->stats.cut_bytes;
+
+    if (bytes)
+        diag_report(diag, DIAG_WARNING, jitdump_path(dump), jitdump_size(dump) - bytes,
+                    "the dump is cut within a record: its last %" PRIu64 " bytes are lost", bytes);
+}
+
 static int write_map(const struct map_options *options, struct jitdump *dump, int fd,
                      const struct diag *diag)
 {
@@ -175,6 +185,7 @@ static int write_map(const struct map_options *options, struct jitdump *dump, in
 
     err = err ? err : collect(&index, pid, &pieces);
     if (!err) {
+        report_cut(dump, &index, diag);
         report_foreign(options, &pieces, diag);
         err = perfmap_write(pieces.codes, pieces.count, jitdump_fd(dump), jitdump_size(dump), fd,
                             &written);

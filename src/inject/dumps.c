@@ -8,6 +8,7 @@
 #include "jitinject/array.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -264,16 +265,23 @@ static void find_owners(struct recording *recording, struct marker **markers)
 /* A program that runs has not written the end of its last record yet: that is no damage. */
 static void report_cut(const struct recording *recording, const struct dump *dump)
 {
+    const char *path = jitdump_path(dump->file);
+    const uint64_t bytes = dump->index.stats.cut_bytes, at = jitdump_size(dump->file) - bytes;
+
     if (find_lives(dump->pid, recording->end_time))
-        diag_report(recording->diag, DIAG_WARNING, jitdump_path(dump->file), DIAG_NO_OFFSET,
-                    "its program, process %u, still runs: that its last record is cut is normal, "
-                    "and what it logs from now on is missing",
-                    dump->pid);
+        diag_report(recording->diag, DIAG_WARNING, path, at,
+                    "process %" PRIu32 " still runs and writes its dump: the last record, of which "
+                    "%" PRIu64 " bytes are there, and what it logs from now on are missing",
+                    dump->pid, bytes);
     else if (!tasks_ended(&recording->tasks, dump->pid))
-        diag_report(recording->diag, DIAG_WARNING, jitdump_path(dump->file), DIAG_NO_OFFSET,
-                    "process %u ran on when the recording ended: that its last record is cut is "
-                    "normal if the dump was copied then",
-                    dump->pid);
+        diag_report(recording->diag, DIAG_WARNING, path, at,
+                    "the dump is cut within a record: its last %" PRIu64 " bytes are lost, which "
+                    "is normal if it was copied while process %" PRIu32 " ran, as that did when "
+                    "the recording ended",
+                    bytes, dump->pid);
+    else
+        diag_report(recording->diag, DIAG_WARNING, path, at,
+                    "the dump is cut within a record: its last %" PRIu64 " bytes are lost", bytes);
 }
 
 /* What was wrong with a dump, in one line; its records have had theirs. */
@@ -291,7 +299,7 @@ static void report_index(const struct recording *recording, const struct dump *d
             (unsigned long long)stats->loads, (unsigned long long)stats->moves,
             (unsigned long long)stats->debug_infos, (unsigned long long)stats->unwinding_infos,
             (unsigned long long)(stats->closes + stats->unknown));
-    if (stats->truncated)
+    if (stats->cut_bytes)
         report_cut(recording, dump);
     if (stats->moves_unresolved)
         diag_report(recording->diag, DIAG_WARNING, jitdump_path(dump->file), DIAG_NO_OFFSET,

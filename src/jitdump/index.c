@@ -152,7 +152,7 @@ static int finish(struct builder *builder)
     struct jitdump_index *index = builder->index;
 
     index->stats = *reader_stats(builder->reader);
-    int err = pairing_finish(&builder->pairing, index, index->stats.truncated);
+    int err = pairing_finish(&builder->pairing, index, index->stats.cut_bytes > 0);
     if (err)
         return err;
     index->stats.moves_unresolved = builder->moves_unresolved;

@@ -74,17 +74,12 @@ static void report_gap(struct jitdump_reader *reader, uint64_t from, uint64_t to
 }
 
 /* No record begins from `from` on: the dump ends within one, or in something else. */
-static void report_tail(struct jitdump_reader *reader, uint64_t from)
+static void note_tail(struct jitdump_reader *reader, uint64_t from)
 {
-    uint64_t left = reader->window.size - from;
-
-    if (!resync_is_cut(&reader->window, from, &reader->times)) {
+    if (resync_is_cut(&reader->window, from, &reader->times))
+        reader->stats.cut_bytes = reader->window.size - from;
+    else
         report_gap(reader, from, reader->window.size);
-        return;
-    }
-    reader->stats.truncated = true;
-    diag_report(reader->diag, DIAG_WARNING, reader->dump->path, from,
-                "the dump is cut within a record: its last %" PRIu64 " bytes are lost", left);
 }
 
 /* Makes `next` the start of a whole record; false at the end of the dump or on an error. */
@@ -111,7 +106,7 @@ static bool find_start(struct jitdump_reader *reader)
     if (run < window->size)
         report_gap(reader, from, run);
     else
-        report_tail(reader, from);
+        note_tail(reader, from);
     reader->next = run;
     return run < window->size;
 }
