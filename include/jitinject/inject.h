@@ -49,17 +49,18 @@ struct inject_file {
     uint64_t symbols;
 };
 
-/* What became of one process. Samples of children that run inherited code have a row of their own.
- */
+/* What became of one process. Children that run inherited code have a row of their own, and so have
+ * processes that ran code of which no dump tells. */
 struct inject_process {
     uint32_t pid;
     uint64_t functions, code_bytes;
-    uint64_t repeated;      /* loads of code that was there already */
-    uint64_t beyond_layers; /* functions in a file whose DWARF unwinding does not work */
-    uint64_t mappings;      /* events slipped in */
-    uint64_t dropped;       /* anonymous mappings left out */
-    uint64_t jit_samples;   /* samples whose address lay in memory for JIT code */
-    uint64_t named_samples; /* of these, the ones with a name */
+    uint64_t repeated;         /* loads of code that was there already */
+    uint64_t beyond_layers;    /* functions in a file whose DWARF unwinding does not work */
+    uint64_t mappings;         /* events slipped in */
+    uint64_t dropped;          /* anonymous mappings left out */
+    uint64_t jit_samples;      /* samples whose address lay in memory for JIT code */
+    uint64_t named_samples;    /* of these, the ones with a name */
+    uint64_t unlogged_samples; /* where it has no code: samples in memory without a file */
     size_t first_file, file_count;
 };
 

@@ -154,6 +154,8 @@ const uint64_t *place_dropped(const struct place *place, size_t *count);
 
 enum place_found {
     PLACE_ELSEWHERE, /* not in memory that held JIT code */
+    PLACE_UNLOGGED,  /* in memory without a file, of a process that neither has nor inherits pieces
+                      */
     PLACE_UNNAMED,   /* in such memory, where no piece was known at that time */
     PLACE_NAMED,
 };

@@ -80,7 +80,8 @@ void report_summary(const struct options *options, const struct inject_summary *
     if (options->quiet)
         return;
     for (size_t i = 0; i < summary->process_count; i++)
-        report_process(options, summary, &summary->processes[i], stream);
+        if (summary->processes[i].functions > 0 || summary->processes[i].jit_samples > 0)
+            report_process(options, summary, &summary->processes[i], stream);
     for (size_t i = 0; i < summary->clock_count && options->verbose > 0; i++)
         report_clock(&summary->clocks[i], stream);
     if (options->verbose > 1)

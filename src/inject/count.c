@@ -32,48 +32,64 @@ struct count {
     size_t done;            /* ... and before this one counted */
     bool ended;
     int err;
-    size_t last_row; /* samples of one process come one after another */
+    struct rangemap rows; /* by pid; value: number of the row, until they are sorted */
+    size_t last_row;      /* samples of one process come one after another */
 };
+
+static int compare_rows(const void *left, const void *right)
+{
+    const struct inject_process *a = left, *b = right;
+
+    return (a->pid > b->pid) - (a->pid < b->pid);
+}
 
 int count_new(struct recording *recording, struct count **out)
 {
+    const struct inject_summary *summary = recording->summary;
     struct count *count = calloc(1, sizeof(*count));
+    int err = count ? 0 : -ENOMEM;
 
-    *out = count;
-    if (!count)
-        return -ENOMEM;
+    for (size_t i = 0; i < summary->process_count && !err; i++)
+        err = rangemap_set(&count->rows, summary->processes[i].pid,
+                           summary->processes[i].pid + UINT64_C(1), (uint32_t)i, 0);
+    *out = err ? NULL : count;
+    if (err) {
+        if (count)
+            rangemap_clear(&count->rows);
+        free(count);
+        return err;
+    }
     count->recording = recording;
     pthread_mutex_init(&count->lock, NULL);
     pthread_cond_init(&count->changed, NULL);
     return 0;
 }
 
-/* The row of a process in the summary, made where it has none: rows are by pid. */
-static struct inject_process *row_of(struct count *count, uint32_t pid)
+static struct inject_process *make_row(struct count *count, uint32_t pid)
 {
     struct inject_summary *summary = count->recording->summary;
-    size_t low = 0, high = summary->process_count;
 
-    if (count->last_row < high && summary->processes[count->last_row].pid == pid)
+    if (!array_reserve(&summary->processes, &summary->process_capacity,
+                       summary->process_count + 1) ||
+        rangemap_set(&count->rows, pid, pid + UINT64_C(1), (uint32_t)summary->process_count, 0) < 0)
+        return NULL;
+    count->last_row = summary->process_count++;
+    summary->processes[count->last_row] = (struct inject_process){.pid = pid};
+    return &summary->processes[count->last_row];
+}
+
+/* The row of a process in the summary, made where it has none. */
+static struct inject_process *row_of(struct count *count, uint32_t pid)
+{
+    const struct inject_summary *summary = count->recording->summary;
+
+    if (count->last_row < summary->process_count && summary->processes[count->last_row].pid == pid)
         return &summary->processes[count->last_row];
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (summary->processes[middle].pid < pid)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    count->last_row = low;
-    if (low == summary->process_count || summary->processes[low].pid != pid) {
-        if (!array_reserve(&summary->processes, &summary->process_capacity,
-                           summary->process_count + 1))
-            return NULL;
-        memmove(&summary->processes[low + 1], &summary->processes[low],
-                (summary->process_count - low) * sizeof(summary->processes[0]));
-        summary->processes[low] = (struct inject_process){.pid = pid};
-        summary->process_count++;
-    }
-    return &summary->processes[low];
+    const struct range *range = rangemap_get(&count->rows, rangemap_find(&count->rows, pid));
+    if (!range || range->start > pid)
+        return make_row(count, pid);
+    count->last_row = range->value;
+    return &summary->processes[count->last_row];
 }
 
 static void count_batch(struct count *count, struct batch *batch)
@@ -89,8 +105,9 @@ static void count_batch(struct count *count, struct batch *batch)
             count->err = -ENOMEM;
             continue;
         }
-        row->jit_samples++;
+        row->jit_samples += sample->found != PLACE_UNLOGGED;
         row->named_samples += sample->found == PLACE_NAMED;
+        row->unlogged_samples += sample->found == PLACE_UNLOGGED;
     }
     pthread_mutex_unlock(&count->lock);
     batch->count = 0;
@@ -148,6 +165,8 @@ void count_sample(struct count *count, const struct perfdata_sample *sample)
 
 int count_finish(struct count *count)
 {
+    const struct inject_summary *summary = count->recording->summary;
+
     count_batch(count, &count->batches[count->filling % BATCHES]);
     pthread_mutex_lock(&count->lock);
     count->ended = true;
@@ -156,6 +175,9 @@ int count_finish(struct count *count)
     if (count->running)
         pthread_join(count->thread, NULL);
     count->running = false;
+    if (summary->process_count > 0)
+        qsort(summary->processes, summary->process_count, sizeof(*summary->processes),
+              compare_rows);
     return count->err;
 }
 
@@ -164,6 +186,7 @@ void count_free(struct count *count)
     if (!count)
         return;
     count_finish(count);
+    rangemap_clear(&count->rows);
     pthread_cond_destroy(&count->changed);
     pthread_mutex_destroy(&count->lock);
     free(count);

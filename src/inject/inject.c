@@ -182,12 +182,6 @@ static int run(struct recording *recording)
         err = maps_read(recording);
     if (!err)
         err = emit_spare_inputs(recording, recording->options->output);
-    if (!err && recording->marker_count == 0 && recording->options->dump_count == 0 &&
-        !recording->options->perf_map)
-        diag_report(recording->diag, DIAG_WARNING, perfdata_path(recording->data), DIAG_NO_OFFSET,
-                    "no process in it mapped a jit-*.dump, so there is nothing to inject and the "
-                    "output is a copy: was the runtime's jitdump option on while perf recorded? "
-                    "Where perf came later, say which dump is whose by --dump PID=FILE");
     if (!err)
         err = measured(recording, INJECT_PLACE, place_codes);
     if (!err)
@@ -196,7 +190,7 @@ static int run(struct recording *recording)
         err = emit_open(recording);
     if (!err)
         err = write_outputs(recording);
-    return err;
+    return err ? err : unlogged_report(recording);
 }
 
 /* Notes errors on their way to the caller, so that no failure goes without a word; one at a time.

@@ -157,5 +157,7 @@ void directory_clear(struct recording *recording);
 void replace_warn(const struct recording *recording);
 /* rewrite.c: the recording again, with the new mapping events. */
 int rewrite_records(struct recording *recording);
+/* unlogged.c: warns of processes that ran code of which no dump tells, once samples are counted. */
+int unlogged_report(const struct recording *recording);
 
 #endif /* INJECT_RECORDING_H */

@@ -271,6 +271,21 @@ static const struct finder *ask(const struct place *place, const struct bias *bi
     return bias->finder;
 }
 
+/* Whether a process that holds no code had memory without a file there, or inherited it, and no
+ * file. */
+static bool is_unlogged(const struct process *process, uint64_t addr)
+{
+    bool anonymous = false;
+
+    for (unsigned depth = 0; process && !anonymous && depth < ANCESTORS_MAX; depth++) {
+        if (rangemap_overlaps(&process->file_ranges, addr, addr + 1))
+            return false;
+        anonymous = rangemap_overlaps(&process->anonymous_ranges, addr, addr + 1);
+        process = process->parent;
+    }
+    return anonymous;
+}
+
 /* The pieces that are mapped at the address of a query; NULL: the answer is set. */
 static const struct finder *find_mapped(const struct place *place, struct place_query *query,
                                         struct history_memo *memo)
@@ -281,6 +296,8 @@ static const struct finder *find_mapped(const struct place *place, struct place_
 
     query->found = PLACE_ELSEWHERE;
     process = process ? lives_at(process, time) : NULL;
+    if (process && !process->holds_code && is_unlogged(process, query->addr))
+        query->found = PLACE_UNLOGGED;
     for (unsigned depth = 0; process && process->holds_code && depth < ANCESTORS_MAX; depth++) {
         const struct history_change *change =
             history_find(&process->history, query->addr, time, memo);

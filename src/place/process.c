@@ -193,6 +193,20 @@ static int collect_ranges(struct process *process)
     return err;
 }
 
+/* What a process had that has nothing to do with any code. */
+static int collect_plain_ranges(struct process *process)
+{
+    int err = 0;
+
+    for (size_t i = 0; i < process->mapping_count && !err; i++) {
+        const struct mapping *mapping = &process->mappings[i];
+        struct rangemap *ranges =
+            mapping->kind == PLACE_ANONYMOUS ? &process->anonymous_ranges : &process->file_ranges;
+        err = rangemap_set(ranges, mapping->start, mapping->end, 0, 0);
+    }
+    return err;
+}
+
 /*
  * Whether what a reader has mapped has to be known at all times. A child that only maps files, as
  * after most execs, neither hides code nor adds any.
@@ -268,8 +282,10 @@ int process_prepare_all(struct place *place)
     relate(place);
     for (size_t i = 0; i < place->process_count && !err; i++) {
         struct process *process = place->processes[i];
-        if (!process->related)
+        if (!process->related) {
+            err = collect_plain_ranges(process);
             continue;
+        }
         process->holds_code = process->load_count > 0;
         process->has_model = needs_model(process);
         err = collect_ranges(process);

@@ -465,7 +465,7 @@ static void another_program_runs_no_old_code(void **state)
     assert_int_equal(place_add_mapping(place, 7, 210, HEAP, 0x1000, 0, PLACE_ANONYMOUS, 0, 2), 0);
     run(place, codes, 1);
     assert_int_equal(found_at(place, 7, HEAP, 150), PLACE_NAMED);
-    assert_int_equal(found_at(place, 7, HEAP, 250), PLACE_ELSEWHERE);
+    assert_int_equal(found_at(place, 7, HEAP, 250), PLACE_UNLOGGED);
     /* perf keeps what the old program had mapped, so the new memory has to stay over it. */
     place_dropped(place, &count);
     assert_int_equal(count, 0);
@@ -544,6 +544,31 @@ static void programs_that_do_nothing_cost_little(void **state)
     place_free(place);
 }
 
+/* Processes without pieces, beside one that has some: memory is told from files, as forks leave it.
+ */
+static void code_that_nobody_logged_is_told(void **state)
+{
+    struct code codes[] = {piece(100, HEAP, 64)};
+    struct place *place = new_place();
+
+    (void)state;
+    assert_int_equal(place_add_mapping(place, 8, 50, HEAP, 0x4000, 0, PLACE_ANONYMOUS, 0, 1), 0);
+    assert_int_equal(place_add_mapping(place, 8, 60, HEAP + 0x2000, 0x1000, 0, PLACE_FILE, 1, 2),
+                     0);
+    assert_int_equal(place_add_fork(place, 9, 8, 200), 0);
+    assert_int_equal(place_add_mapping(place, 9, 210, HEAP, 0x1000, 0, PLACE_FILE, 2, 3), 0);
+    run(place, codes, 1);
+    assert_int_equal(found_at(place, 7, HEAP, 250), PLACE_NAMED);
+    assert_int_equal(found_at(place, 8, HEAP, 250), PLACE_UNLOGGED);
+    assert_int_equal(found_at(place, 8, HEAP + 0x2000, 250), PLACE_ELSEWHERE);
+    assert_int_equal(found_at(place, 8, HEAP + 0x4000, 250), PLACE_ELSEWHERE);
+    assert_int_equal(found_at(place, 9, HEAP, 250), PLACE_ELSEWHERE);
+    assert_int_equal(found_at(place, 9, HEAP + 0x1000, 250), PLACE_UNLOGGED);
+    assert_int_equal(found_at(place, 9, HEAP + 0x2000, 250), PLACE_ELSEWHERE);
+    assert_int_equal(found_at(place, 10, HEAP, 250), PLACE_ELSEWHERE);
+    place_free(place);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -571,6 +596,7 @@ int main(void)
         cmocka_unit_test(a_pid_used_again_has_other_code),
         cmocka_unit_test(pieces_go_to_the_program_that_wrote_them),
         cmocka_unit_test(programs_that_do_nothing_cost_little),
+        cmocka_unit_test(code_that_nobody_logged_is_told),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
