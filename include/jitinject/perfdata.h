@@ -48,6 +48,7 @@ enum perfdata_feature {
     PERFDATA_FEATURE_AUXTRACE = 18,
     PERFDATA_FEATURE_DIR_FORMAT = 24,
     PERFDATA_FEATURE_COMPRESSED = 27,
+    PERFDATA_FEATURE_CLOCK_DATA = 29,
 };
 
 struct perfdata;
@@ -102,6 +103,15 @@ const struct perfdata_attr *perfdata_attrs(const struct perfdata *data, size_t *
 bool perfdata_swapped(const struct perfdata *data);
 /* The HEADER_ARCH string ("x86_64", "aarch64", ...) as uname -m, or NULL if not recorded. */
 const char *perfdata_arch(const struct perfdata *data);
+
+/* CLOCK_DATA: what the clock of the recording was at some time of day. perf record -k writes it. In
+ * pipe form it is there after a first full pass. */
+struct perfdata_wall_clock {
+    bool present;
+    uint64_t clock; /* ns, as in the records */
+    uint64_t wall;  /* ns since 1970 (CLOCK_REALTIME), at the same time */
+};
+const struct perfdata_wall_clock *perfdata_wall_clock(const struct perfdata *data);
 
 /* TIME_CONV: how to turn raw timestamps into ns; filled by a pass over the records. */
 struct perfdata_time_conv {

@@ -59,10 +59,11 @@ int place_add_codes(struct place *place, struct code *codes, size_t count);
 /*
  * Names of a process of which no time is known, by address and not overlapping, in addition to its
  * pieces: each holds where the process, as it is or as it was inherited, has memory without a file
- * and no piece with a time ever was. Borrowed until place_run is done; the last call counts. 0 or
- * -ENOMEM.
+ * and no piece with a time ever was. They are of the program that the pid stood for at `time`, or
+ * of all of them where that is UINT64_MAX. Borrowed until place_run is done; the last call counts.
+ * 0 or -ENOMEM.
  */
-int place_add_snapshot(struct place *place, uint32_t pid, uint16_t source,
+int place_add_snapshot(struct place *place, uint32_t pid, uint64_t time, uint16_t source,
                        const struct code_symbol *symbols, size_t count);
 
 /*

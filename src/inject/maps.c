@@ -10,6 +10,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#define SECOND UINT64_C(1000000000)
+/* ns that the time of a file may be early: the kernel takes that of its last tick. */
+#define COARSE (SECOND / 100)
+
 /* The innermost pid of a process that lives (proc(5), /proc/[pid]/status), or `pid` itself. */
 static uint32_t living_inner_pid(uint32_t pid)
 {
@@ -37,11 +41,45 @@ static uint32_t inner_pid(const struct recording *recording, uint32_t pid)
     return find_lives(pid, recording->end_time) ? living_inner_pid(pid) : pid;
 }
 
+/* When a file was last written, on the clock of the recording; 0: nobody can tell. */
+static uint64_t time_written(const struct recording *recording, const struct stat *status)
+{
+    const struct perfdata_wall_clock *clock = perfdata_wall_clock(recording->data);
+    const uint64_t wall =
+        (uint64_t)status->st_mtim.tv_sec * SECOND + (uint64_t)status->st_mtim.tv_nsec;
+
+    if (!clock->present || status->st_mtim.tv_sec < 0)
+        return 0;
+    if (wall < clock->wall && clock->wall - wall >= clock->clock)
+        return 1; /* before the machine began */
+    return clock->clock + (wall - clock->wall);
+}
+
+/*
+ * Whether a file that was last written at `written` may be the map of a process. One from before it
+ * began is of another process, which had the same pid.
+ */
+static bool accept_time(const struct recording *recording, const struct find *find, uint32_t pid,
+                        uint64_t written)
+{
+    const bool force = recording->options->force;
+    const uint64_t begin = tasks_all_lives(&recording->tasks, pid).begin;
+
+    if (written == 0 || begin <= written || begin - written < COARSE)
+        return true;
+    diag_report(recording->diag, force ? DIAG_NOTE : DIAG_WARNING, find->path, DIAG_NO_OFFSET,
+                "was last written %.1f s before process %u began, so it is of an earlier one of "
+                "that pid: %s",
+                (double)(begin - written) / SECOND, pid,
+                force ? "taken all the same" : "left out; --force takes it");
+    return force;
+}
+
 /*
  * Opens the map called by `name` of a process. Where that is its inner pid, the file of that name
  * here is some other process's. 1: it is open; 0: there is none; or a negative errno.
  */
-static int open_map(struct recording *recording, uint32_t pid, uint32_t name, struct perfmap *map)
+static int open_map(struct recording *recording, uint32_t pid, uint32_t name, struct map *map)
 {
     char wanted[64];
     struct find find;
@@ -51,10 +89,14 @@ static int open_map(struct recording *recording, uint32_t pid, uint32_t name, st
     snprintf(wanted, sizeof(wanted), "/tmp/perf-%u.map", name);
     find_begin(&find, recording->options, wanted, pid, recording->end_time);
     while (!found && err != -ENOMEM && find_next(&find)) {
-        if (name != pid && find.place == FIND_RECORDED)
+        const uint64_t written = time_written(recording, &find.status);
+        if ((name != pid && find.place == FIND_RECORDED) ||
+            !accept_time(recording, &find, pid, written))
             continue;
-        err = perfmap_open(find.path, recording->diag, map);
+        err = perfmap_open(find.path, recording->diag, &map->file);
         found = !err;
+        /* What a copy was written for is over. */
+        map->time = written == 0 || written > recording->end_time ? UINT64_MAX : written + COARSE;
     }
     find_end(&find);
     return found ? 1 : err == -ENOMEM ? err : 0;
@@ -71,33 +113,31 @@ static void report_map(const struct recording *recording, uint32_t pid, const st
                 (unsigned long long)stats->replaced, (unsigned long long)stats->invalid);
 }
 
-static int add_map(struct recording *recording, uint32_t pid, const struct perfmap *opened)
+static int add_map(struct recording *recording, const struct map *map)
 {
-    if (!array_reserve(&recording->maps, &recording->map_capacity, recording->map_count + 1))
+    if (!array_reserve(&recording->maps, &recording->map_capacity, recording->map_count + 1) ||
+        !array_reserve(&recording->inputs, &recording->input_capacity, recording->input_count + 1))
         return -ENOMEM;
-    struct map *map = &recording->maps[recording->map_count++];
-    *map = (struct map){.file = *opened, .pid = pid};
-    report_map(recording, pid, &map->file);
-    if (!array_reserve(&recording->inputs, &recording->input_capacity, recording->input_count + 1))
-        return -ENOMEM;
+    recording->maps[recording->map_count++] = *map;
     recording->inputs[recording->input_count++] =
         (struct input){.device = map->file.file.device, .inode = map->file.file.inode};
+    report_map(recording, map->pid, &map->file);
     return 0;
 }
 
 static int find_map(struct recording *recording, uint32_t pid)
 {
     const uint32_t inner = inner_pid(recording, pid);
-    struct perfmap map;
+    struct map map = {.pid = pid};
     int got = inner != pid ? open_map(recording, pid, inner, &map) : 0;
 
     if (got == 0)
         got = open_map(recording, pid, pid, &map);
     if (got <= 0)
         return got;
-    const int err = add_map(recording, pid, &map);
+    const int err = add_map(recording, &map);
     if (err)
-        perfmap_close(&map);
+        perfmap_close(&map.file);
     return err;
 }
 
@@ -117,8 +157,8 @@ static int use_maps(struct recording *recording)
         const size_t source = recording->dump_count + i;
         recording->sources[source] = (struct image_source){
             .path = map->file.path, .fd = map->file.file.fd, .size = map->file.file.size};
-        err = place_add_snapshot(recording->place, map->pid, (uint16_t)source, map->file.symbols,
-                                 map->file.count);
+        err = place_add_snapshot(recording->place, map->pid, map->time, (uint16_t)source,
+                                 map->file.symbols, map->file.count);
     }
     return err;
 }

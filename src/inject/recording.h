@@ -72,6 +72,7 @@ struct dump {
 struct map {
     struct perfmap file;
     uint32_t pid;
+    uint64_t time; /* of the program that wrote it, as place_add_snapshot takes it */
 };
 
 /* A file that was read. */

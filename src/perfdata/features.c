@@ -67,7 +67,7 @@ static int read_table(struct perfdata *data)
     return 0;
 }
 
-bool features_take_arch(struct perfdata *data, const uint8_t *payload, size_t size)
+static bool take_arch(struct perfdata *data, const uint8_t *payload, size_t size)
 {
     if (size < sizeof(uint32_t))
         return true;
@@ -79,17 +79,37 @@ bool features_take_arch(struct perfdata *data, const uint8_t *payload, size_t si
     return data->arch;
 }
 
-/* The name of a machine is short; a longer one is cut and will be unknown to everybody. */
-static int read_arch(struct perfdata *data, const struct section *payload)
+/* perf.data-file-format.txt, HEADER_CLOCK_DATA: u32 version, u32 clockid, u64 wall, u64 clock */
+static void take_wall_clock(struct perfdata *data, const uint8_t *payload, size_t size)
+{
+    if (size < 24 || bytes_u32(payload, data->swapped) != 1)
+        return;
+    data->wall_clock =
+        (struct perfdata_wall_clock){.present = true,
+                                     .wall = bytes_u64(payload + 8, data->swapped),
+                                     .clock = bytes_u64(payload + 16, data->swapped)};
+}
+
+int features_take(struct perfdata *data, uint64_t feature, const uint8_t *payload, size_t size)
+{
+    if (feature == PERFDATA_FEATURE_CLOCK_DATA)
+        take_wall_clock(data, payload, size);
+    return feature != PERFDATA_FEATURE_ARCH || take_arch(data, payload, size) ? 0 : -ENOMEM;
+}
+
+/* What is of use here is short; the name of a machine that is longer is cut and will be unknown to
+ * everybody. */
+static int read_payload(struct perfdata *data, const struct feature *feature)
 {
     uint8_t bytes[256];
+    const struct section *payload = &feature->payload;
     size_t size = payload->size < sizeof(bytes) ? payload->size : sizeof(bytes);
     ssize_t got = io_pread(data->fd, bytes, size, payload->offset);
 
     if (got < 0)
         return perfdata_fail(data, (int)got, payload->offset, "cannot read the features: %s",
                              strerror(-(int)got));
-    return features_take_arch(data, bytes, (size_t)got) ? 0 : -ENOMEM;
+    return features_take(data, feature->bit, bytes, (size_t)got);
 }
 
 int features_read(struct perfdata *data)
@@ -97,7 +117,8 @@ int features_read(struct perfdata *data)
     int err = read_table(data);
 
     for (size_t i = 0; !err && i < data->feature_count; i++)
-        if (data->features[i].bit == PERFDATA_FEATURE_ARCH)
-            err = read_arch(data, &data->features[i].payload);
+        if (data->features[i].bit == PERFDATA_FEATURE_ARCH ||
+            data->features[i].bit == PERFDATA_FEATURE_CLOCK_DATA)
+            err = read_payload(data, &data->features[i]);
     return err;
 }

@@ -85,6 +85,7 @@ struct perfdata {
     struct attrs attrs;
     char *arch;
     struct perfdata_time_conv time_conv;
+    struct perfdata_wall_clock wall_clock;
 
     struct source source;
     struct inflate *inflate; /* once there is something compressed */
@@ -157,8 +158,8 @@ static inline bool feature_is_obsolete(uint64_t bit)
 {
     return bit == PERFDATA_FEATURE_COMPRESSED || bit == PERFDATA_FEATURE_DIR_FORMAT;
 }
-/* The payload of an ARCH feature. False: it holds no string, or memory is out. */
-bool features_take_arch(struct perfdata *data, const uint8_t *payload, size_t size);
+/* The payload of a feature, of which it takes what is of use. 0 or -ENOMEM. */
+int features_take(struct perfdata *data, uint64_t feature, const uint8_t *payload, size_t size);
 
 /*
  * compressed.c: sets inflating up with the zstd data of the COMPRESSED or COMPRESSED2 record at the

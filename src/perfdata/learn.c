@@ -46,12 +46,10 @@ static int learn_attr(struct perfdata *data, const struct perfdata_record *recor
 
 static int learn_feature(struct perfdata *data, const struct perfdata_record *record)
 {
-    if (record->size < FEATURE_PAYLOAD ||
-        bytes_u64(record->bytes + FEATURE_ID, data->swapped) != PERFDATA_FEATURE_ARCH)
+    if (record->size < FEATURE_PAYLOAD)
         return 0;
-    return features_take_arch(data, record->bytes + FEATURE_PAYLOAD, record->size - FEATURE_PAYLOAD)
-               ? 0
-               : -ENOMEM;
+    return features_take(data, bytes_u64(record->bytes + FEATURE_ID, data->swapped),
+                         record->bytes + FEATURE_PAYLOAD, record->size - FEATURE_PAYLOAD);
 }
 
 static void learn_time_conv(struct perfdata *data, const struct perfdata_record *record)
@@ -91,6 +89,11 @@ int learn_record(struct perfdata *data, const struct perfdata_record *record)
     default:
         return 0;
     }
+}
+
+const struct perfdata_wall_clock *perfdata_wall_clock(const struct perfdata *data)
+{
+    return &data->wall_clock;
 }
 
 const struct perfdata_time_conv *perfdata_time_conversion(const struct perfdata *data)

@@ -52,7 +52,8 @@ struct process {
     const struct code_symbol *symbols; /* of the first: names without times, by address; borrowed */
     size_t symbol_count;
     uint16_t symbol_source;
-    struct code *named; /* the pieces that snapshot.c makes of them for this one */
+    uint64_t symbol_time; /* the life at that time has them; UINT64_MAX: all do */
+    struct code *named;   /* the pieces that snapshot.c makes of them for this one */
     size_t named_count;
     uint64_t repeated, code_bytes, beyond_layers, event_count, dropped_count;
 

@@ -4,6 +4,7 @@
  * file, from the time that it came to be, as readers of such maps have it; and not where a piece of
  * its own time is known. What is left of each becomes pieces like any.
  */
+#include "lives.h"
 #include "order.h"
 #include "place_internal.h"
 
@@ -273,7 +274,7 @@ static int add_named(struct process *process)
     return order_codes(process->loads, process->load_count, ORDER_TIME);
 }
 
-int place_add_snapshot(struct place *place, uint32_t pid, uint16_t source,
+int place_add_snapshot(struct place *place, uint32_t pid, uint64_t time, uint16_t source,
                        const struct code_symbol *symbols, size_t count)
 {
     struct process *process = process_get(place, pid);
@@ -283,7 +284,16 @@ int place_add_snapshot(struct place *place, uint32_t pid, uint16_t source,
     process->symbols = symbols;
     process->symbol_count = count;
     process->symbol_source = source;
+    process->symbol_time = time;
     return 0;
+}
+
+static bool has_symbols(const struct process *process)
+{
+    struct process *first = process->first;
+
+    return first->symbol_count > 0 &&
+           (first->symbol_time == UINT64_MAX || lives_at(first, first->symbol_time) == process);
 }
 
 int snapshot_fill_all(struct place *place)
@@ -291,7 +301,7 @@ int snapshot_fill_all(struct place *place)
     int err = 0;
 
     for (size_t i = 0; i < place->process_count && !err; i++)
-        if (place->processes[i]->first->symbol_count > 0)
+        if (has_symbols(place->processes[i]))
             err = fill(place->processes[i]);
     return err;
 }

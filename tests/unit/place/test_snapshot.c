@@ -50,7 +50,8 @@ static struct code_symbol symbol(uint64_t addr, uint32_t size, uint64_t name)
 
 static void add(struct made *made, uint32_t pid, const struct code_symbol *symbols, size_t count)
 {
-    assert_int_equal(place_add_snapshot(made->place, pid, MAP_SOURCE, symbols, count), 0);
+    assert_int_equal(place_add_snapshot(made->place, pid, UINT64_MAX, MAP_SOURCE, symbols, count),
+                     0);
 }
 
 /* All pieces in the files, as "pid time addr-HEAP size name;", in the order of the files. */
