@@ -127,6 +127,10 @@ struct place_file {
     uint64_t tables_offset; /* room for unwind tables that a mapping event covers, before or after
                                the extents; 0 if tables_size is 0 */
     uint64_t tables_size;
+    /* Pieces whose tables go there, by address: those of all files with this base, which overlap,
+     * or, where that would be too much, those of this file; none if it does not mirror. */
+    struct code *const *table_codes;
+    size_t table_code_count;
     uint64_t end; /* first offset behind all that is mapped */
 };
 

@@ -14,6 +14,7 @@
 #include "jitinject/array.h"
 #include "jitinject/bytes.h"
 #include "jitinject/io.h"
+#include "versions.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -27,10 +28,14 @@
 /* Bytes read at a time, so that small records with code between them share a call. */
 #define READ_AHEAD (64u << 10)
 
-/* A piece with tables, and where its code is in the file. */
+/* Of struct user: no other piece is at the same addresses. */
+#define ALONE SIZE_MAX
+
+/* A piece with tables, and where its code is in files of this base. */
 struct user {
     const struct code *code;
     uint64_t offset;
+    size_t version; /* of `versions`, or ALONE */
 };
 
 /* Bytes [offset, offset + size) of a dump. */
@@ -49,6 +54,7 @@ struct unwind {
     struct view view;
     struct cfi cfi;
     struct frames frames;
+    struct versions versions;
 };
 
 /* By record, those first that are where the record was made for. */
@@ -71,28 +77,54 @@ static bool has_tables(const struct code *code)
     return code->unwind && code->unwind_size && code->size;
 }
 
+static uint64_t code_end(const struct code *code)
+{
+    return code->addr + code->size;
+}
+
+/* Takes the pieces [first, end), which hang together by overlaps unless it is one. */
+static int collect_group(struct unwind *unwind, struct code *const *first, struct code *const *end)
+{
+    const struct place_extent *extent = &unwind->image->file->extents[0];
+    const bool is_alone = end - first == 1;
+    int err = 0;
+
+    for (struct code *const *code = first; code < end && !err; code++) {
+        const uint64_t offset = extent->offset + ((*code)->addr - extent->addr);
+        if (has_tables(*code))
+            unwind->users[unwind->user_count++] =
+                (struct user){.code = *code,
+                              .offset = offset,
+                              .version = is_alone ? ALONE : unwind->versions.count};
+        if (!is_alone)
+            err = versions_add(&unwind->versions, *code, offset);
+    }
+    return err;
+}
+
 static int collect_users(struct unwind *unwind)
 {
     const struct place_file *file = unwind->image->file;
+    struct code *const *const end = file->table_codes + file->table_code_count;
     size_t count = 0;
+    int err = 0;
 
-    for (size_t i = 0; i < file->code_count; i++)
-        count += has_tables(file->codes[i]);
+    for (struct code *const *code = file->table_codes; code < end; code++)
+        count += has_tables(*code);
     if (count == 0)
         return 0;
     unwind->users = malloc(count * sizeof(*unwind->users));
     if (!unwind->users)
         return -ENOMEM;
-    for (size_t i = 0; i < file->extent_count; i++) {
-        const struct place_extent *extent = &file->extents[i];
-        for (size_t k = extent->first; k < extent->first + extent->count; k++)
-            if (has_tables(file->codes[k]))
-                unwind->users[unwind->user_count++] =
-                    (struct user){.code = file->codes[k],
-                                  .offset = extent->offset + (file->codes[k]->addr - extent->addr)};
+    for (struct code *const *code = file->table_codes, *const *next; code < end && !err;
+         code = next) {
+        uint64_t reached = code_end(*code);
+        for (next = code + 1; next < end && (*next)->addr < reached; next++)
+            reached = code_end(*next) > reached ? code_end(*next) : reached;
+        err = collect_group(unwind, code, next);
     }
     qsort(unwind->users, unwind->user_count, sizeof(*unwind->users), compare_users);
-    return 0;
+    return err;
 }
 
 /* `size` bytes of the dump; *bytes is NULL if it does not have them. 0 or a negative errno. */
@@ -188,6 +220,23 @@ static int read_record(struct unwind *unwind, const struct code *code, struct la
     return cfi_parse(&unwind->cfi, &layout->data);
 }
 
+/* One FDE, for code `delta` into the piece. 1: done; 0: there is no room; or a negative errno. */
+static int add_fde(struct unwind *unwind, const struct user *user, const struct cfi_fde *fde,
+                   uint64_t delta)
+{
+    const uint64_t left = user->code->size - delta;
+    const uint64_t size = fde->size < left ? fde->size : left;
+    const struct cfi_cie *cie = &unwind->cfi.cies[fde->cie];
+
+    if (user->version != ALONE)
+        return versions_add_table(&unwind->versions, user->version, cie, fde, user->offset + delta,
+                                  size)
+                   ?: 1;
+    const int done = frames_add(&unwind->frames, cie, fde, user->offset + delta, size);
+    unwind->image->stats->unwind_entries += done > 0;
+    return done;
+}
+
 /*
  * The FDEs that begin in the piece, which is `shift` from where they were made for. 0 or a negative
  * errno.
@@ -204,16 +253,13 @@ static int add_user(struct unwind *unwind, const struct user *user, uint64_t shi
         const uint64_t delta = fde->pc - addr;
         if (delta >= user->code->size)
             break;
-        const uint64_t left = user->code->size - delta;
-        const int done = frames_add(&unwind->frames, &cfi->cies[fde->cie], fde,
-                                    user->offset + delta, fde->size < left ? fde->size : left);
+        const int done = add_fde(unwind, user, fde, delta);
         if (done < 0)
             return done;
         if (!done)
             break;
         added++;
     }
-    stats->unwind_entries += added;
     stats->unwind_dropped += added == 0;
     return 0;
 }
@@ -260,7 +306,7 @@ static int add_records(struct unwind *unwind)
 int image_write_unwind(struct image *image)
 {
     const struct place_file *file = image->file;
-    struct unwind unwind = {.image = image, .view.diag = image->diag};
+    struct unwind unwind = {.image = image, .view.diag = image->diag, .versions.image = image};
     /* An empty table is never read through a mapping: it may lie before the code. */
     uint64_t offset = bytes_align_up(image_note_offset(image->target) + IMAGE_NOTE_SIZE, 8);
     uint64_t size = FRAMES_SIZE_MIN;
@@ -272,8 +318,10 @@ int image_write_unwind(struct image *image)
     int err = frames_open(&unwind.frames, image, offset, size);
     err = err ?: collect_users(&unwind);
     err = err ?: add_records(&unwind);
+    err = err ?: versions_write(&unwind.versions, &unwind.frames);
     err = err ?: frames_finish(&unwind.frames);
     frames_close(&unwind.frames);
+    versions_free(&unwind.versions);
     cfi_free(&unwind.cfi);
     free(unwind.view.bytes);
     free(unwind.users);

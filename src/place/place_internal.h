@@ -63,7 +63,8 @@ struct process {
                                 into it */
     struct place_extent *extents;
     size_t extent_count, extent_capacity;
-    uint32_t *biases; /* by extent: what the timeline calls the mapping of it */
+    struct code **table_codes; /* of regions whose files share their tables */
+    uint32_t *biases;          /* by extent: what the timeline calls the mapping of it */
 
     struct rangemap code_known;       /* by reuse.c and fit.c, which come before all else */
     struct rangemap taken_ranges;     /* by its own files */

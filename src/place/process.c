@@ -72,6 +72,7 @@ void process_free(struct process *process)
     rangemap_clear(&process->shared);
     free(process->named);
     free(process->by_offset);
+    free(process->table_codes);
     free(process->extents);
     free(process->biases);
     rangemap_clear(&process->code_known);

@@ -14,8 +14,12 @@ struct region {
     uint64_t start, end;    /* of its extents */
     uint64_t bias;          /* start + bias = offset in the files, modulo 2^64 */
     uint64_t tables_size;   /* of all files together */
+    uint64_t replaced_size; /* more of it if the files share their tables */
     uint64_t tables_offset; /* of the next file's; 0: there is no room for any */
     uint64_t head_size;     /* of the room for the files' first pages */
+    size_t file_count, code_count;
+    struct code *
+        *codes; /* of all files, by address: each has the tables of all. NULL: of its own */
 };
 
 /* The regions of all extents that are mirrored, by address. 0 or -ENOMEM; the caller frees. */

@@ -3,6 +3,7 @@
  * Windows: each file mirrors a span of the address space, offset = address + one bias, because
  * unwinders and hotspot take one base a file. Pieces with small gaps between them are one extent.
  */
+#include "order.h"
 #include "regions.h"
 #include "rooms.h"
 
@@ -11,6 +12,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Gaps up to this stay in an extent: a hole in the file, and one mapping event less. */
 #define EXTENT_GAP UINT64_C(0x10000)
@@ -19,6 +21,12 @@
  */
 #define TABLE_HEADER 64
 #define TABLE_ROW    8
+/* Code at used addresses has one table with what it replaced: room a layer for what that usually
+ * takes. */
+#define TABLE_REPLACED   512
+#define TABLE_LAYERS_MAX 16
+/* Up to this, all files of a region have all of its tables. */
+#define TABLES_SHARED_MAX (UINT64_C(32) << 20)
 
 static size_t placed_count(const struct process *process)
 {
@@ -85,6 +93,17 @@ static uint64_t tables_size(struct code *const *codes, size_t count)
     return size ? bytes_align_up(size + TABLE_HEADER, PAGE) : 0;
 }
 
+/* What the tables of these pieces take more if those below are in them. */
+static uint64_t replaced_size(struct code *const *codes, size_t count)
+{
+    uint64_t size = 0;
+
+    for (size_t i = 0; i < count && codes[0]->layer > 0; i++)
+        size += TABLE_REPLACED * (uint64_t)(codes[i]->layer < TABLE_LAYERS_MAX ? codes[i]->layer + 1
+                                                                               : TABLE_LAYERS_MAX);
+    return bytes_align_up(size, PAGE);
+}
+
 static int add_bias(struct place *place, const struct bias *bias, uint32_t *value)
 {
     if (place->bias_count >= UINT32_MAX - MAPPED_FIRST_BIAS ||
@@ -103,6 +122,19 @@ static struct code *const *codes_of(const struct process *process, size_t first,
 
     *code_count = last->first + last->count - from->first;
     return process->by_offset + from->first;
+}
+
+/* Room for tables: the same for all files of the region, or one behind the other. */
+static void give_tables(struct place_file *file, struct region *region)
+{
+    file->table_codes = region->codes ? region->codes : file->codes;
+    file->table_code_count = region->codes ? region->code_count : file->code_count;
+    if (region->tables_offset)
+        file->tables_size =
+            region->codes ? region->tables_size : tables_size(file->codes, file->code_count);
+    file->tables_offset = file->tables_size ? region->tables_offset : 0;
+    if (!region->codes)
+        region->tables_offset += file->tables_size;
 }
 
 /* Makes the extents [first, first + count) a file: with the bias of their region, or, without one,
@@ -142,9 +174,7 @@ static int make_file(struct place *place, struct process *process, size_t first,
         return err;
     if (region) {
         file.head_size = region->head_size;
-        file.tables_size = region->tables_offset ? tables_size(file.codes, file.code_count) : 0;
-        file.tables_offset = file.tables_size ? region->tables_offset : 0;
-        region->tables_offset += file.tables_size;
+        give_tables(&file, region);
         if (file.tables_offset + file.tables_size > file.end)
             file.end = file.tables_offset + file.tables_size;
     }
@@ -178,8 +208,9 @@ static struct region *next_file(const struct layout *layout, size_t first, size_
     return region;
 }
 
-/* Tables are of use only where one bias leads to them. */
-static void add_tables(const struct layout *layout)
+/* Counts what the files of each region need. Tables are of use only where one bias leads to them.
+ */
+static void survey_files(const struct layout *layout)
 {
     const struct process *process = layout->process;
 
@@ -187,18 +218,71 @@ static void add_tables(const struct layout *layout)
         struct region *region = next_file(layout, first, &next);
         size_t count;
         struct code *const *codes = codes_of(process, first, next - first, &count);
-        if (region)
-            region->tables_size += tables_size(codes, count);
+        if (!region)
+            continue;
+        region->file_count++;
+        region->code_count += count;
+        region->tables_size += tables_size(codes, count);
+        region->replaced_size += replaced_size(codes, count);
     }
+}
+
+/*
+ * libdw unwinds code of all files of a region by the tables of the one that it saw first. So each
+ * has all, as long as that is not too much.
+ */
+static bool shares_tables(const struct region *region)
+{
+    return region->file_count > 1 && region->tables_size > 0 &&
+           region->tables_size + region->replaced_size <= TABLES_SHARED_MAX / region->file_count;
+}
+
+/* Lets regions whose files share their tables know the pieces of all. 0 or -ENOMEM. */
+static int share_tables(const struct layout *layout)
+{
+    struct process *process = layout->process;
+    size_t total = 0;
+    int err = 0;
+
+    for (size_t i = 0; i < layout->region_count; i++)
+        total += shares_tables(&layout->regions[i]) ? layout->regions[i].code_count : 0;
+    if (total == 0)
+        return 0;
+    process->table_codes = array_new(total, sizeof(struct code *));
+    if (!process->table_codes)
+        return -ENOMEM;
+    struct code **at = process->table_codes;
+    for (size_t i = 0; i < layout->region_count; i++) {
+        struct region *region = &layout->regions[i];
+        if (!shares_tables(region))
+            continue;
+        region->codes = at;
+        at += region->code_count;
+        region->tables_size += region->replaced_size;
+        region->code_count = 0;
+    }
+    for (size_t first = 0, next; first < process->extent_count; first = next) {
+        struct region *region = next_file(layout, first, &next);
+        size_t count;
+        struct code *const *codes = codes_of(process, first, next - first, &count);
+        if (!region || !region->codes)
+            continue;
+        memcpy(region->codes + region->code_count, codes, count * sizeof(struct code *));
+        region->code_count += count;
+    }
+    for (size_t i = 0; i < layout->region_count && !err; i++)
+        if (layout->regions[i].codes)
+            err = order_codes(layout->regions[i].codes, layout->regions[i].code_count, ORDER_ADDR);
+    return err;
 }
 
 static int make_files(const struct layout *layout)
 {
     struct process *process = layout->process;
-    int err = 0;
 
     process->first_file = layout->place->file_count;
-    add_tables(layout);
+    survey_files(layout);
+    int err = share_tables(layout);
     for (size_t i = 0; i < layout->region_count && !err; i++)
         err = region_place(process, &layout->regions[i]);
     for (size_t first = 0, next; first < process->extent_count && !err; first = next) {

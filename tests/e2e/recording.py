@@ -91,6 +91,11 @@ class Outcome:
         if not is_so:
             self.faults.append(fault)
 
+    def tables(self, image):
+        """The unwind tables of an image, as text."""
+        path = os.path.join(os.path.dirname(self.output), image)
+        return profiles.run([need("readelf"), "--debug-dump=frames", path]).stdout
+
     def leaves(self, pid=None):
         """How many samples ended in which symbol of user space."""
         return collections.Counter(

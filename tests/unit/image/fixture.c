@@ -67,8 +67,9 @@ int fixture_tear_down(void **state)
         jitdump_free(fixture->dumps[i]);
         unlink(fixture->dump_paths[i]);
     }
-    for (size_t i = 0; i < fixture->code_count; i++)
-        free(fixture->codes[i]);
+    for (size_t i = 0; i < fixture->table_code_count; i++)
+        free(fixture->table_codes[i]);
+    free(fixture->table_codes);
     free(fixture->codes);
     free(fixture->extents);
     unlink(fixture->path);
@@ -142,6 +143,14 @@ void fixture_place(struct fixture *fixture, struct code *code)
     assert_true(array_reserve(&fixture->codes, &fixture->code_capacity, fixture->code_count + 1));
     fixture->codes[fixture->code_count++] = code;
     fixture->extents[fixture->extent_count - 1].count++;
+    fixture_place_elsewhere(fixture, code);
+}
+
+void fixture_place_elsewhere(struct fixture *fixture, struct code *code)
+{
+    assert_true(array_reserve(&fixture->table_codes, &fixture->table_code_capacity,
+                              fixture->table_code_count + 1));
+    fixture->table_codes[fixture->table_code_count++] = code;
 }
 
 struct code *fixture_add(struct fixture *fixture, uint64_t addr, const char *name,
@@ -153,6 +162,15 @@ struct code *fixture_add(struct fixture *fixture, uint64_t addr, const char *nam
     return code;
 }
 
+static int compare_addresses(const void *left, const void *right)
+{
+    const struct code *a = *(struct code *const *)left, *b = *(struct code *const *)right;
+
+    if (a->addr != b->addr)
+        return a->addr < b->addr ? -1 : 1;
+    return (a->layer > b->layer) - (a->layer < b->layer);
+}
+
 int fixture_write(struct fixture *fixture, const struct image_target *target)
 {
     struct place_file file = {
@@ -160,11 +178,16 @@ int fixture_write(struct fixture *fixture, const struct image_target *target)
         .mirrors = true,
         .codes = fixture->codes,
         .code_count = fixture->code_count,
+        .table_codes = fixture->table_codes,
+        .table_code_count = fixture->table_code_count,
         .extents = fixture->extents,
         .extent_count = fixture->extent_count,
         .end = PLACE_TEXT_OFFSET,
     };
 
+    if (fixture->table_code_count)
+        qsort(fixture->table_codes, fixture->table_code_count, sizeof(*fixture->table_codes),
+              compare_addresses);
     for (size_t i = 0; i < fixture->extent_count; i++)
         file.end = fixture->extents[i].offset + fixture->extents[i].size;
     file.tables_size = fixture->tables_size;

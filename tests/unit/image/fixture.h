@@ -28,6 +28,8 @@ struct fixture {
     struct code **codes;
     struct place_extent *extents;
     size_t code_count, code_capacity, extent_count, extent_capacity;
+    struct code **table_codes; /* those of the image, and of other files of its base */
+    size_t table_code_count, table_code_capacity;
     uint64_t tables_offset; /* 0: behind the extents */
     uint64_t tables_size;
     struct image_options options;
@@ -60,7 +62,9 @@ void fixture_add_extent(struct fixture *fixture, uint64_t addr, uint64_t size, u
 struct code *fixture_load(struct fixture *fixture, uint16_t source, uint64_t addr, const char *name,
                           const void *bytes, size_t size);
 void fixture_place(struct fixture *fixture, struct code *code);
-/* Both. */
+/* One of another file that has the same base. */
+void fixture_place_elsewhere(struct fixture *fixture, struct code *code);
+/* Load and place. */
 struct code *fixture_add(struct fixture *fixture, uint64_t addr, const char *name,
                          const void *bytes, size_t size);
 /* Adds any record: `fields` from offset 16 on. Returns its offset. */

@@ -685,6 +685,133 @@ static void test_many_tables(void **state)
     free(functions);
 }
 
+/* ---- Pieces at the same addresses, in files of one base ---- */
+
+/*
+ * A function of this layer, the image being that of layer 0. `second` are its bytes from 8 on; its
+ * table, if it has one, says that the CFA is rsp + `offset`.
+ */
+static void add_version(struct fixture *fixture, uint32_t layer, uint64_t addr, uint64_t second,
+                        uint8_t offset)
+{
+    const size_t size = 0x20;
+    struct table frames = {0};
+    uint8_t bytes[0x20] = {0};
+
+    bytes_put_u64(bytes + 8, second, false);
+    struct code *code = fixture_load(fixture, 0, addr, "version", bytes, size);
+    code->layer = layer;
+    if (layer == 0)
+        fixture_place(fixture, code);
+    else
+        fixture_place_elsewhere(fixture, code);
+    fixture->tables_size += 8192;
+    if (offset == 0)
+        return;
+    const size_t cie = put_cie(&frames, "zR", "\x1b", 1);
+    const size_t fde = begin_fde(&frames, cie);
+    put_u32(&frames, (uint32_t) - (size + frames.size));
+    put_u32(&frames, (uint32_t)size);
+    put(&frames, "\0\x0e", 2); /* no augmentation data, def_cfa_offset */
+    put_u8(&frames, offset);
+    end_entry(&frames, fde);
+    code->unwind = put_record(fixture, sizeof(usual_header), frames.bytes, frames.size,
+                              usual_header, sizeof(usual_header), false);
+    code->unwind_size = (uint32_t)frames.size;
+}
+
+/* Each part of the addresses has its FDE; where both pieces are, it asks which one it is. */
+static void test_replaced_code(void **state)
+{
+    struct fixture *fixture = *state;
+    static const uint64_t functions[][2] = {
+        {OFFSET, 8}, {OFFSET + 8, 0x18}, {OFFSET + 0x20, 8}, {OFFSET + 0x100, 0x20}};
+
+    fixture_add_extent(fixture, BASE, 0x200, OFFSET);
+    add_version(fixture, 0, BASE, 4, 16);
+    add_version(fixture, 1, BASE + 8, 0, 32); /* zeros where the other one has its 4 */
+    add_version(fixture, 0, BASE + 0x100, 4, 64);
+    write_image(fixture, &fixture_x86_64);
+    assert_functions(fixture, functions, 4, false);
+    assert_int_equal(fixture->stats.unwind_dropped, 0);
+    char *text = read_frames(fixture);
+    /* 139715286138888 = BASE + 8, the first aligned word of both. */
+    assert_non_null(
+        strstr(text, "DW_CFA_def_cfa_expression (DW_OP_const8u: 139715286138888; DW_OP_deref; "
+                     "DW_OP_dup; DW_OP_const8u: 0; DW_OP_eq; DW_OP_bra: 7; "
+                     "DW_OP_drop; DW_OP_bregx: 7 (rsp) 16; DW_OP_skip: 4; "
+                     "DW_OP_drop; DW_OP_bregx: 7 (rsp) 32; DW_OP_nop)"));
+    assert_int_equal(count_of(text, "DW_CFA_def_cfa_expression"), 1);
+    assert_int_equal(count_of(text, "DW_CFA_def_cfa_sf: r7 (rsp) ofs 16"), 1);
+    assert_int_equal(count_of(text, "DW_CFA_def_cfa_sf: r7 (rsp) ofs 32"), 1);
+    assert_int_equal(count_of(text, "DW_CFA_def_cfa_offset: 64"), 1);
+    free(text);
+}
+
+/* What unwinders do without a table is said in its stead. */
+static void test_replaced_code_without_table(void **state)
+{
+    struct fixture *fixture = *state;
+    static const uint64_t functions[][2] = {{OFFSET, 0x20}};
+
+    fixture_add_extent(fixture, BASE, 0x200, OFFSET);
+    add_version(fixture, 0, BASE, 4, 0);
+    add_version(fixture, 1, BASE, 5, 32);
+    add_version(fixture, 0, BASE + 0x100, 4, 0); /* of these two there is nothing to say */
+    add_version(fixture, 1, BASE + 0x108, 5, 0);
+    write_image(fixture, &fixture_x86_64);
+    assert_functions(fixture, functions, 1, false);
+    char *text = read_frames(fixture);
+    assert_non_null(strstr(text, "DW_OP_bregx: 6 (rbp) 16; DW_OP_skip"));
+    assert_non_null(strstr(text, "DW_OP_bregx: 7 (rsp) 32; DW_OP_nop"));
+    assert_non_null(strstr(text, "DW_CFA_val_expression: r6 (rbp)"));
+    assert_non_null(strstr(text, "DW_CFA_offset_extended_sf: r16 (rip) at cfa-8"));
+    free(text);
+}
+
+static void test_replaced_code_of_the_same_bytes(void **state)
+{
+    struct fixture *fixture = *state;
+
+    fixture_add_extent(fixture, BASE, 0x200, OFFSET);
+    add_version(fixture, 0, BASE, 4, 16);
+    add_version(fixture, 1, BASE, 4, 16);
+    add_version(fixture, 0, BASE + 0x100, 4, 16);
+    add_version(fixture, 1, BASE + 0x100, 4, 32);
+    write_image(fixture, &fixture_x86_64);
+    assert_int_equal(fixture->stats.unwind_entries, 2);
+    assert_int_equal(fixture->stats.unwind_dropped, 2);
+    char *text = read_frames(fixture);
+    assert_int_equal(count_of(text, "DW_CFA_def_cfa_sf: r7 (rsp) ofs 16"), 1);
+    assert_int_equal(count_of(text, "DW_CFA_undefined: r16 (rip)"), 1);
+    assert_null(strstr(text, "expression"));
+    free(text);
+}
+
+/* Of very many versions the table of the image knows its own one: else the stack ends. */
+static void test_code_that_was_replaced_often(void **state)
+{
+    struct fixture *fixture = *state;
+
+    fixture_add_extent(fixture, BASE, 0x200, OFFSET);
+    for (uint32_t layer = 0; layer < 17; layer++)
+        add_version(fixture, layer, BASE, 100 + layer, (uint8_t)(8 * (layer + 1)));
+    for (uint32_t layer = 0; layer < 16; layer++)
+        add_version(fixture, layer, BASE + 0x100, 100 + layer, (uint8_t)(8 * (layer + 1)));
+    write_image(fixture, &fixture_x86_64);
+    assert_int_equal(fixture->stats.unwind_entries, 2);
+    assert_int_equal(fixture->stats.unwind_dropped, 0);
+    char *text = read_frames(fixture);
+    assert_non_null(strstr(text, "DW_CFA_def_cfa_sf: r7 (rsp) ofs 8\n"));
+    assert_non_null(strstr(text, "DW_CFA_expression: r16 (rip) (DW_OP_const8u: 139715286138888; "
+                                 "DW_OP_deref; DW_OP_dup; DW_OP_const8u: 100; DW_OP_eq; "
+                                 "DW_OP_bra: 5; DW_OP_drop; DW_OP_lit0; DW_OP_skip: 4; "
+                                 "DW_OP_drop; DW_OP_consts: -8; DW_OP_plus; DW_OP_nop)"));
+    assert_int_equal(count_of(text, "DW_CFA_def_cfa_expression"), 1);
+    assert_int_equal(count_of(text, "DW_OP_eq"), 1 + 15);
+    free(text);
+}
+
 #define fixture_test(function)                                                                     \
     cmocka_unit_test_setup_teardown(function, fixture_set_up, fixture_tear_down)
 
@@ -706,6 +833,10 @@ int main(void)
         fixture_test(test_no_room),
         fixture_test(test_out_of_reach),
         fixture_test(test_many_tables),
+        fixture_test(test_replaced_code),
+        fixture_test(test_replaced_code_without_table),
+        fixture_test(test_replaced_code_of_the_same_bytes),
+        fixture_test(test_code_that_was_replaced_often),
     };
     return cmocka_run_group_tests_name("image-unwind", tests, NULL, NULL);
 }

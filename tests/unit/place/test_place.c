@@ -305,7 +305,39 @@ static uint64_t tables_addr(const struct place_file *file)
 }
 
 /* perf 7 knows of two files at one address only the one that it saw first. */
-static void layers_have_one_base_and_tables_of_their_own(void **state)
+static void layers_have_one_base_and_the_tables_of_all(void **state)
+{
+    struct code codes[] = {piece(100, HEAP, 64), piece(110, HEAP + 0x30020, 64),
+                           piece(120, HEAP + 0x30000, 64), piece(130, HEAP + 0x50000, 64)};
+    struct place *place = new_place();
+    size_t files;
+
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        codes[i].unwind = 1000 + i;
+        codes[i].unwind_size = 100;
+    }
+    run(place, codes, 4);
+    const struct place_file *file = place_files(place, &files);
+    assert_int_equal(files, 2);
+    assert_int_equal(bias_of(&file[0]), bias_of(&file[1]));
+    assert_int_equal(file[0].tables_offset, file[1].tables_offset);
+    assert_int_equal(file[0].tables_size, file[1].tables_size);
+    assert_true(file[0].tables_size >= 3 * 100 + 512);
+    assert_true(tables_addr(&file[0]) + file[0].tables_size <= HEAP);
+    assert_int_equal(events_over(place, tables_addr(&file[0]), 0), 2);
+    for (size_t i = 0; i < files; i++) {
+        assert_int_equal(file[i].table_code_count, 4);
+        assert_ptr_equal(file[i].table_codes[0], &codes[0]);
+        assert_ptr_equal(file[i].table_codes[1], &codes[2]);
+        assert_ptr_equal(file[i].table_codes[2], &codes[1]);
+        assert_ptr_equal(file[i].table_codes[3], &codes[3]);
+    }
+    place_free(place);
+}
+
+/* ... unless that would fill the disk. */
+static void large_tables_are_only_in_their_own_file(void **state)
 {
     struct code codes[] = {piece(100, HEAP, 64), piece(110, HEAP + 0x30000, 64),
                            piece(120, HEAP + 0x30020, 64)};
@@ -313,8 +345,10 @@ static void layers_have_one_base_and_tables_of_their_own(void **state)
     size_t files;
 
     (void)state;
-    for (size_t i = 0; i < 3; i++)
-        codes[i].unwind_size = 100;
+    for (size_t i = 0; i < 3; i++) {
+        codes[i].unwind = 1000 + i;
+        codes[i].unwind_size = 6 << 20;
+    }
     run(place, codes, 3);
     const struct place_file *file = place_files(place, &files);
     assert_int_equal(files, 2);
@@ -323,6 +357,9 @@ static void layers_have_one_base_and_tables_of_their_own(void **state)
     assert_int_equal(events_over(place, tables_addr(&file[0]), 0), 1);
     assert_int_equal(events_over(place, tables_addr(&file[1]), 0), 1);
     assert_true(tables_addr(&file[1]) + file[1].tables_size <= HEAP);
+    assert_int_equal(file[0].table_code_count, 2);
+    assert_int_equal(file[1].table_code_count, 1);
+    assert_ptr_equal(file[1].table_codes[0], &codes[2]);
     place_free(place);
 }
 
@@ -584,7 +621,8 @@ int main(void)
         cmocka_unit_test(a_library_in_a_gap_splits_the_window),
         cmocka_unit_test(tables_get_addresses_that_nothing_has),
         cmocka_unit_test(tables_go_above_where_nothing_is_free_below),
-        cmocka_unit_test(layers_have_one_base_and_tables_of_their_own),
+        cmocka_unit_test(layers_have_one_base_and_the_tables_of_all),
+        cmocka_unit_test(large_tables_are_only_in_their_own_file),
         cmocka_unit_test(code_in_a_library_has_the_base_of_that),
         cmocka_unit_test(tables_go_into_reserved_memory_and_stay_there),
         cmocka_unit_test(tables_of_a_child_leave_its_parents_alone),

@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: MIT */
+#include "versions.h"
+
+#include "combine.h"
+#include "encode.h"
+#include "jitinject/array.h"
+#include "jitinject/bytes.h"
+#include "jitinject/io.h"
+#include "lines/buffer.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * So many versions of a cell have all their rules in its table, whose size, and the work for it,
+ * grow with the square of their number.
+ */
+#define KNOWN_MAX 16
+/* How far into the code, at most, a word is looked for that tells versions apart. */
+#define SEARCH_SIZE 256
+
+struct version {
+    const struct code *code;
+    uint64_t start, end;            /* in the files */
+    size_t first_table, next_table; /* of its tables: the first, and the first that is not over */
+    size_t table_end;
+    bool is_untold; /* somewhere */
+};
+
+struct version_table {
+    size_t piece;
+    uint64_t start, end;
+    struct cfi_cie cie;
+    struct cfi_fde fde;
+    uint8_t *bytes; /* of both */
+};
+
+/* The pieces over a cell. Of one layer there is one at most. */
+struct cell {
+    struct version *pieces[COMBINE_VERSIONS_MAX];
+    size_t count;
+};
+
+struct job {
+    struct versions *versions;
+    struct frames *frames;
+    struct combine combine;
+    struct combine_version rows[COMBINE_VERSIONS_MAX];
+    struct cfi_walk walks[COMBINE_VERSIONS_MAX];
+    uint8_t code[COMBINE_VERSIONS_MAX][SEARCH_SIZE];
+    struct cfi_row frame_pointer; /* for code without a table */
+    uint64_t *edges;              /* of a group of pieces: where something begins or ends */
+    size_t edge_count, edge_capacity;
+};
+
+int versions_add(struct versions *versions, const struct code *code, uint64_t offset)
+{
+    if (!array_reserve(&versions->pieces, &versions->capacity, versions->count + 1))
+        return -ENOMEM;
+    versions->pieces[versions->count++] =
+        (struct version){.code = code, .start = offset, .end = offset + code->size};
+    return 0;
+}
+
+static const uint8_t *copy(uint8_t **at, const uint8_t *bytes, size_t size)
+{
+    uint8_t *const copied = *at;
+
+    if (size)
+        memcpy(copied, bytes, size);
+    *at += size;
+    return copied;
+}
+
+int versions_add_table(struct versions *versions, size_t piece, const struct cfi_cie *cie,
+                       const struct cfi_fde *fde, uint64_t pc, uint64_t size)
+{
+    if (!array_reserve(&versions->tables, &versions->table_capacity, versions->table_count + 1))
+        return -ENOMEM;
+    uint8_t *at =
+        malloc(cie->parameters_size + cie->instructions_size + fde->instructions_size + 1);
+    if (!at)
+        return -ENOMEM;
+    struct version_table *table = &versions->tables[versions->table_count++];
+    *table = (struct version_table){
+        .piece = piece, .start = pc, .end = pc + size, .cie = *cie, .fde = *fde, .bytes = at};
+    table->cie.parameters = copy(&at, cie->parameters, cie->parameters_size);
+    table->cie.instructions = copy(&at, cie->instructions, cie->instructions_size);
+    table->fde.instructions = copy(&at, fde->instructions, fde->instructions_size);
+    return 0;
+}
+
+void versions_free(struct versions *versions)
+{
+    for (size_t i = 0; i < versions->table_count; i++)
+        free(versions->tables[i].bytes);
+    free(versions->tables);
+    free(versions->pieces);
+}
+
+static int compare_tables(const void *left, const void *right)
+{
+    const struct version_table *a = left, *b = right;
+
+    if (a->piece != b->piece)
+        return a->piece < b->piece ? -1 : 1;
+    return (a->start > b->start) - (a->start < b->start);
+}
+
+static int compare_edges(const void *left, const void *right)
+{
+    const uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+
+    return (a > b) - (a < b);
+}
+
+/* Tells each piece its tables; where they overlap, the first one counts. */
+static void link_tables(struct versions *versions)
+{
+    struct version_table *tables = versions->tables;
+
+    if (versions->table_count > 1)
+        qsort(tables, versions->table_count, sizeof(*tables), compare_tables);
+    for (size_t i = 0; i < versions->table_count; i++) {
+        struct version *piece = &versions->pieces[tables[i].piece];
+        if (piece->table_end == 0)
+            piece->first_table = piece->next_table = i;
+        else if (tables[i].start < tables[i - 1].end)
+            tables[i].start = tables[i - 1].end;
+        piece->table_end = i + 1;
+    }
+}
+
+/* The table of the piece at the address, to which no smaller one follows; NULL: there is none. */
+static const struct version_table *table_at(const struct versions *versions, struct version *piece,
+                                            uint64_t pc)
+{
+    while (piece->next_table < piece->table_end && versions->tables[piece->next_table].end <= pc)
+        piece->next_table++;
+    if (piece->next_table == piece->table_end || versions->tables[piece->next_table].start > pc)
+        return NULL;
+    return &versions->tables[piece->next_table];
+}
+
+/*
+ * What unwinders do where there is no table: the frame pointer leads to the caller's one, and above
+ * that lies the return address, on x86-64 as on AArch64. Elsewhere they do nothing.
+ */
+static struct cfi_row frame_pointer_row(uint16_t machine)
+{
+    static const struct {
+        uint16_t machine, frame_pointer, return_register;
+    } machines[] = {{EM_X86_64, 6, 16}, {EM_AARCH64, 29, 30}};
+
+    for (size_t i = 0; i < sizeof(machines) / sizeof(machines[0]); i++)
+        if (machines[i].machine == machine)
+            return (struct cfi_row){
+                .cfa = {.kind = CFI_OFFSET, .reg = machines[i].frame_pointer, .value = 16},
+                .rules = {{.kind = CFI_OFFSET, .reg = machines[i].frame_pointer, .value = -16},
+                          {.kind = CFI_OFFSET, .reg = machines[i].return_register, .value = -8}},
+                .count = 2,
+            };
+    return (struct cfi_row){.count = 0};
+}
+
+/* Sets the row of a piece at the address. */
+static void begin_row(struct job *job, size_t number, struct version *piece, uint64_t pc)
+{
+    struct combine_version *version = &job->rows[number];
+    struct cfi_walk *walk = &job->walks[number];
+    const struct version_table *table = table_at(job->versions, piece, pc);
+
+    *version = (struct combine_version){.row = NULL};
+    if (table) {
+        if (cfi_walk_start(walk, &table->cie, &table->fde, table->start, job->frames->swapped) &&
+            walk->row.cfa.kind != CFI_UNSPECIFIED) {
+            version->walk = walk;
+            version->row = &walk->row;
+        }
+    } else if (job->frame_pointer.count) {
+        version->row = &job->frame_pointer;
+    }
+}
+
+/* Bytes [start, start + size) of the code, as they will be in its file. 0 or a negative errno. */
+static int read_code(const struct image *image, const struct version *piece, uint64_t start,
+                     size_t size, uint8_t *bytes)
+{
+    const struct code *code = piece->code;
+    const struct image_source *source = &image->sources[code->source];
+
+    memset(bytes, 0, size);
+    if (code->flags & CODE_NO_BYTES)
+        return 0;
+    const ssize_t got =
+        io_pread(source->fd, bytes, size, code->name + code->code_delta + (start - piece->start));
+    return got < 0 ? (int)got : 0;
+}
+
+static uint64_t word_at(const struct combine_cell *cell, const uint8_t *bytes)
+{
+    return cell->is_64bit ? bytes_u64(bytes, cell->swapped) : bytes_u32(bytes, cell->swapped);
+}
+
+/* How many different words the pieces have there. */
+static size_t count_words(struct job *job, const struct combine_cell *cell, size_t at)
+{
+    size_t different = 0;
+
+    for (size_t i = 0; i < cell->count; i++) {
+        const uint64_t word = word_at(cell, &job->code[i][at]);
+        size_t k = 0;
+        while (k < i && word_at(cell, &job->code[k][at]) != word)
+            k++;
+        different += k == i;
+    }
+    return different;
+}
+
+/*
+ * Looks where all pieces are for the word that differs most: a piece that runs has all of its bytes
+ * in place. Readers fetch memory in aligned words, so it is one of these. 0 or a negative errno.
+ */
+static int find_word(struct job *job, struct version *const *pieces, struct combine_cell *cell)
+{
+    const size_t word_size = cell->is_64bit ? 8 : 4;
+    uint64_t start = 0, end = UINT64_MAX;
+    size_t best = 0;
+    int err = 0;
+
+    for (size_t i = 0; i < cell->count; i++) {
+        start = pieces[i]->start > start ? pieces[i]->start : start;
+        end = pieces[i]->end < end ? pieces[i]->end : end;
+    }
+    start = bytes_align_up(start, word_size); /* as its address is: the base is that of a page */
+    if (start >= end)
+        return 0;
+    const size_t size = end - start < SEARCH_SIZE ? (size_t)(end - start) : SEARCH_SIZE;
+    for (size_t i = 0; i < cell->count && !err; i++)
+        err = read_code(job->versions->image, pieces[i], start, size, job->code[i]);
+    for (size_t at = 0; !err && at + word_size <= size && best < cell->count; at += word_size) {
+        const size_t different = count_words(job, cell, at);
+        if (different <= best)
+            continue;
+        best = different;
+        cell->has_word = true;
+        cell->word_addr = pieces[0]->code->addr + (start + at - pieces[0]->start);
+        for (size_t i = 0; i < cell->count; i++)
+            job->rows[i].word = word_at(cell, &job->code[i][at]);
+    }
+    return err;
+}
+
+/* The FDE for job->combine. 0 or a negative errno. */
+static int write_frame(struct job *job, const struct combine_cell *cell)
+{
+    static const uint8_t factors[] = {1, 1}; /* alignment factors of code and data */
+    struct image_stats *stats = job->versions->image->stats;
+    uint8_t parameters[CFI_CIE_PARAMETERS_MAX];
+
+    memcpy(parameters, factors, sizeof(factors));
+    const uint8_t *end = lines_write_uleb(parameters + sizeof(factors), cell->return_register);
+    const struct cfi_cie cie = {
+        .version = 3, .parameters = parameters, .parameters_size = (size_t)(end - parameters)};
+    const struct cfi_fde fde = {.instructions = job->combine.instructions,
+                                .instructions_size = job->combine.size};
+    const int done = frames_add(job->frames, &cie, &fde, cell->start, cell->end - cell->start);
+    if (done > 0)
+        stats->unwind_entries++;
+    return done < 0 ? done : 0;
+}
+
+/*
+ * Sets the row of each version. Where they are too many, those of other files have none: what a
+ * reader takes that reads each file's own table is right at least. False: none has a table.
+ */
+static bool begin_rows(struct job *job, const struct cell *over, struct combine_cell *cell)
+{
+    const uint32_t own = job->versions->image->file->codes[0]->layer;
+    bool has_table = false;
+
+    for (size_t i = 0; i < over->count; i++) {
+        struct combine_version *version = &job->rows[i];
+        begin_row(job, i, over->pieces[i], cell->start);
+        const bool is_left_out = over->count > KNOWN_MAX && over->pieces[i]->code->layer != own;
+        if (version->walk && !is_left_out && !has_table) {
+            cell->return_register = version->walk->return_register;
+            has_table = true;
+        } else if (is_left_out ||
+                   (version->walk && version->walk->return_register != cell->return_register)) {
+            *version = (struct combine_version){.row = NULL};
+        }
+    }
+    return has_table;
+}
+
+/* Writes the table of one cell. 0 or a negative errno. */
+static int write_cell(struct job *job, const struct cell *over, uint64_t start, uint64_t end)
+{
+    struct combine_cell cell = {
+        .versions = job->rows,
+        .count = over->count,
+        .start = start,
+        .end = end,
+        .is_64bit = job->versions->image->target->is_64bit,
+        .swapped = job->frames->swapped,
+    };
+    int err = 0;
+
+    if (!begin_rows(job, over, &cell))
+        return 0;
+    if (cell.count > 1)
+        err = find_word(job, over->pieces, &cell);
+    err = err ? err : combine_versions(&job->combine, &cell);
+    for (size_t i = 0; i < cell.count; i++)
+        over->pieces[i]->is_untold |= job->combine.is_untold;
+    return err ? err : write_frame(job, &cell);
+}
+
+static int add_edge(struct job *job, uint64_t edge)
+{
+    if (!array_reserve(&job->edges, &job->edge_capacity, job->edge_count + 1))
+        return -ENOMEM;
+    job->edges[job->edge_count++] = edge;
+    return 0;
+}
+
+static int collect_edges(struct job *job, struct version *first, const struct version *end)
+{
+    const struct version_table *tables = job->versions->tables;
+    int err = 0;
+
+    job->edge_count = 0;
+    for (const struct version *piece = first; piece < end && !err; piece++) {
+        err = add_edge(job, piece->start);
+        err = err ? err : add_edge(job, piece->end);
+        for (size_t i = piece->first_table; i < piece->table_end && !err; i++) {
+            err = add_edge(job, tables[i].start);
+            err = err ? err : add_edge(job, tables[i].end);
+        }
+    }
+    if (!err)
+        qsort(job->edges, job->edge_count, sizeof(*job->edges), compare_edges);
+    return err;
+}
+
+/* Pieces that hang together by overlaps. 0 or a negative errno. */
+static int write_group(struct job *job, struct version *first, struct version *end)
+{
+    struct cell over = {.count = 0};
+    struct version *next = first;
+    int err = collect_edges(job, first, end);
+
+    for (size_t i = 0; i + 1 < job->edge_count && !err; i++) {
+        const uint64_t start = job->edges[i];
+        size_t count = 0;
+        if (job->edges[i + 1] == start)
+            continue;
+        for (size_t k = 0; k < over.count; k++)
+            if (over.pieces[k]->end > start)
+                over.pieces[count++] = over.pieces[k];
+        for (; next < end && next->start <= start && count < COMBINE_VERSIONS_MAX; next++)
+            over.pieces[count++] = next;
+        over.count = count;
+        err = write_cell(job, &over, start, job->edges[i + 1]);
+    }
+    return err;
+}
+
+int versions_write(struct versions *versions, struct frames *frames)
+{
+    struct version *pieces = versions->pieces;
+
+    if (versions->table_count == 0)
+        return 0;
+    struct job *job = calloc(1, sizeof(*job));
+    int err = job ? 0 : -ENOMEM;
+    if (!err) {
+        job->versions = versions;
+        job->frames = frames;
+        job->frame_pointer = frame_pointer_row(versions->image->target->machine);
+        link_tables(versions);
+    }
+    for (size_t i = 0, next; i < versions->count && !err; i = next) {
+        uint64_t end = pieces[i].end;
+        for (next = i + 1; next < versions->count && pieces[next].start < end; next++)
+            end = pieces[next].end > end ? pieces[next].end : end;
+        err = write_group(job, &pieces[i], &pieces[next]);
+    }
+    for (size_t i = 0; i < versions->count; i++)
+        versions->image->stats->unwind_dropped += pieces[i].is_untold;
+    if (job) {
+        free(job->combine.instructions);
+        free(job->edges);
+    }
+    free(job);
+    return err;
+}
