@@ -6,6 +6,17 @@
 
 #include <elf.h>
 
+/*
+ * The name of a symbol at no address that is found first. perf up to 7.0 asks an addr2line for each
+ * address, and then for ",", which has to be nothing, to know where the answer ends. Since binutils
+ * 2.39 addr2line takes what is no number for a name, and compares it with every symbol of the file,
+ * demangled: for each address that perf asks for.
+ */
+#define SENTINEL "," /* with its NUL 2 bytes */
+
+/* The null symbol and that one. */
+#define FIRST_SYMBOL 2
+
 #define SYMBOLS_BUFFER (240u << 10) /* a multiple of both sizes of a symbol */
 
 bool image_symbols_has(const struct code *code)
@@ -36,6 +47,7 @@ static void measure(const struct place_file *file, uint64_t *count, uint64_t *na
         else
             ++*nameless;
     }
+    *names_size += sizeof(SENTINEL);
 }
 
 uint32_t image_symbols_name(uint64_t *next, const struct code *code)
@@ -64,10 +76,10 @@ void image_symbols_lay_out(struct image *image)
         .name = ".symtab",
         .type = SHT_SYMTAB,
         .offset = bytes_align_up(image->end, 8),
-        .size = (1 + count) * entry_size,
+        .size = (FIRST_SYMBOL + count) * entry_size,
         .align = image->target->is_64bit ? 8 : 4,
         .entry_size = entry_size,
-        .info = (uint32_t)(1 + count), /* no global symbols: behind the last */
+        .info = (uint32_t)(FIRST_SYMBOL + count), /* no global symbols: behind the last */
     };
     image->names = (struct image_section){
         .name = ".strtab",
@@ -79,10 +91,24 @@ void image_symbols_lay_out(struct image *image)
     image->end = image->names.offset + image->names.size;
 }
 
+/* The symbols before those of code. The name of the sentinel is the last one. */
+static int add_first(struct image_symbols *symbols)
+{
+    struct image *image = symbols->image;
+    const uint64_t name = image->names.size - sizeof(SENTINEL);
+    const Elf64_Sym first[FIRST_SYMBOL] = {
+        [1] = {.st_name = (uint32_t)name, .st_shndx = SHN_ABS},
+    };
+
+    for (size_t i = 0; i < FIRST_SYMBOL; i++)
+        image_encode_symbol(image->target, &first[i],
+                            image_stream_take(&symbols->table, image->symbols.entry_size));
+    return image_output_write(&image->output, SENTINEL, sizeof(SENTINEL),
+                              image->names.offset + name);
+}
+
 int image_symbols_open(struct image_symbols *symbols, struct image *image)
 {
-    const size_t entry_size = image->symbols.entry_size;
-
     *symbols = (struct image_symbols){.image = image, .next_name = 1};
     image->symbols.link = (uint32_t)image->section_count + 1; /* .strtab */
     int err = image_add_section(image, &image->symbols);
@@ -90,12 +116,7 @@ int image_symbols_open(struct image_symbols *symbols, struct image *image)
     err = err
               ?: image_stream_open(&symbols->table, &image->output, image->symbols.offset,
                                    SYMBOLS_BUFFER);
-    if (err)
-        return err;
-
-    const Elf64_Sym null = {0};
-    image_encode_symbol(image->target, &null, image_stream_take(&symbols->table, entry_size));
-    return 0;
+    return err ?: add_first(symbols);
 }
 
 void image_symbols_close(struct image_symbols *symbols)

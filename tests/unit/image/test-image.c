@@ -41,11 +41,15 @@ static void assert_zeros(const struct fixture *fixture, uint64_t offset, size_t 
     free(zeros);
 }
 
-static void assert_symbol(const struct fixture *fixture, size_t index, const char *name,
+/* The symbols before those of pieces. */
+#define FIRST_SYMBOLS 2
+
+/* Of piece `number`, from 1 on. */
+static void assert_symbol(const struct fixture *fixture, size_t number, const char *name,
                           uint64_t value, uint64_t size, size_t section)
 {
     const char *found;
-    const GElf_Sym symbol = fixture_symbol(fixture, index, &found);
+    const GElf_Sym symbol = fixture_symbol(fixture, FIRST_SYMBOLS + number - 1, &found);
 
     assert_string_equal(found, name);
     assert_int_equal(symbol.st_value, value);
@@ -88,8 +92,8 @@ static void test_sections_symbols_and_code(void **state)
     assert_int_equal(second.sh_size, 0x20);
 
     const GElf_Shdr symtab = fixture_section(fixture, ".symtab", 0, NULL);
-    assert_int_equal(symtab.sh_size, 5 * sizeof(Elf64_Sym));
-    assert_int_equal(symtab.sh_info, 5);
+    assert_int_equal(symtab.sh_size, (FIRST_SYMBOLS + 4) * sizeof(Elf64_Sym));
+    assert_int_equal(symtab.sh_info, FIRST_SYMBOLS + 4);
     assert_symbol(fixture, 1, "first", OFFSET + 0x100, 6, texts[0]);
     assert_symbol(fixture, 2, "of another dump", OFFSET + 0x120, 1, texts[0]);
     assert_symbol(fixture, 3, "last byte", OFFSET + 0x3ff, 1, texts[0]);
@@ -152,7 +156,7 @@ static void test_odd_pieces(void **state)
     assert_int_equal(fixture->stats.symbols, 4);
     assert_int_equal(fixture->stats.code_bytes, 3);
     assert_symbol(fixture, 1, "", OFFSET, 1, 2);
-    assert_int_not_equal(fixture_symbol(fixture, 1, &name).st_name, 0);
+    assert_int_not_equal(fixture_symbol(fixture, FIRST_SYMBOLS, &name).st_name, 0);
     assert_symbol(fixture, 2, "without bytes", OFFSET + 0x20, 2, 2);
     assert_symbol(fixture, 3, "JS:*a \"b\"\n\xff\xc2\x80 (", OFFSET + 0x30, 1, 2);
     assert_symbol(fixture, 4, "end", OFFSET + 0xfff, 1, 2);
@@ -161,12 +165,30 @@ static void test_odd_pieces(void **state)
     fixture_check(fixture);
 }
 
+/* What an addr2line that is asked for "," finds at once, and takes for nothing. */
+static void test_sentinel(void **state)
+{
+    struct fixture *fixture = *state;
+    const char *name;
+
+    add_example(fixture);
+    assert_int_equal(fixture_write(fixture, &fixture_x86_64), 0);
+    const GElf_Sym symbol = fixture_symbol(fixture, 1, &name);
+    assert_string_equal(name, ",");
+    assert_int_equal(symbol.st_value, 0);
+    assert_int_equal(symbol.st_size, 0);
+    assert_int_equal(symbol.st_shndx, SHN_ABS);
+    assert_int_equal(GELF_ST_TYPE(symbol.st_info), STT_NOTYPE);
+    assert_int_equal(GELF_ST_BIND(symbol.st_info), STB_LOCAL);
+}
+
 static void test_no_pieces_at_all(void **state)
 {
     struct fixture *fixture = *state;
 
     assert_int_equal(fixture_write(fixture, &fixture_x86_64), 0);
-    assert_int_equal(fixture_section(fixture, ".symtab", 0, NULL).sh_size, sizeof(Elf64_Sym));
+    assert_int_equal(fixture_section(fixture, ".symtab", 0, NULL).sh_size,
+                     FIRST_SYMBOLS * sizeof(Elf64_Sym));
     assert_int_equal(fixture_count_sections(fixture, ".text"), 0);
 }
 
@@ -565,6 +587,7 @@ int main(void)
         fixture_test(test_sections_symbols_and_code),
         fixture_test(test_program_headers),
         fixture_test(test_odd_pieces),
+        fixture_test(test_sentinel),
         fixture_test(test_no_pieces_at_all),
         fixture_test(test_every_target),
         fixture_test(test_disassembly),
