@@ -84,7 +84,14 @@ int perfdata_open(const char *path, const struct perfdata_options *options, cons
 void perfdata_free(struct perfdata *data);
 /* What the input is called in messages. */
 const char *perfdata_path(const struct perfdata *data);
-void perfdata_identity(const struct perfdata *data, dev_t *device, ino_t *inode);
+/* Whether it is a file with records of this recording. */
+bool perfdata_has_file(const struct perfdata *data, dev_t device, ino_t inode);
+
+/*
+ * How many files with records a directory of perf record --threads has beside the one with the
+ * header: "data.0", "data.1" and so on. 0: it is one file, or does not say that it is several.
+ */
+size_t perfdata_further_parts(const struct perfdata *data);
 
 /* A file of the kernel's code, which lies beside the records of perf record --kcore. */
 struct perfdata_kernel_file {
@@ -210,6 +217,12 @@ int perfdata_writer_new(struct perfdata *data, enum perfdata_form form, int fd,
                         struct perfdata_writer **out);
 void perfdata_writer_free(struct perfdata_writer *writer);
 
+/*
+ * Has the records of each of the perfdata_further_parts() written to a file of its own, fds[0] for
+ * "data.0" and so on. They stay the caller's, and are used until perfdata_writer_finish.
+ */
+void perfdata_writer_split(struct perfdata_writer *writer, const int *fds);
+
 /* Copies the record byte for byte, with its payload. `record` is the one that perfdata_next
  * returned last. */
 int perfdata_keep(struct perfdata_writer *writer, const struct perfdata_record *record);
@@ -230,7 +243,7 @@ int perfdata_write_build_id(struct perfdata_writer *writer, const uint8_t id[20]
  * errno. */
 int perfdata_writer_finish(struct perfdata_writer *writer);
 bool perfdata_writer_is_pipe(const struct perfdata_writer *writer);
-/* Bytes written so far. */
+/* Bytes written so far, to all files. */
 uint64_t perfdata_writer_size(const struct perfdata_writer *writer);
 
 #endif /* JITINJECT_PERFDATA_H */

@@ -86,13 +86,10 @@ static bool stat_output(const char *path, struct stat *status)
 static bool is_an_input(const struct recording *recording, const char *path)
 {
     struct stat status;
-    dev_t device;
-    ino_t inode;
 
     if (!stat_output(path, &status))
         return false;
-    perfdata_identity(recording->data, &device, &inode);
-    if (status.st_dev == device && status.st_ino == inode)
+    if (perfdata_has_file(recording->data, status.st_dev, status.st_ino))
         return true;
     for (size_t i = 0; i < recording->input_count; i++)
         if (recording->inputs[i].device == status.st_dev &&
@@ -140,8 +137,9 @@ int emit_start_output(struct recording *recording)
     perfdata_kernel_files(recording->data, &kernel_files);
     /* The shell's >(...) is the name of a fifo. */
     if (!is_standard(path) && !(stat_output(path, &status) && S_ISFIFO(status.st_mode)))
-        return kernel_files ? directory_start(recording)
-                            : emit_start(recording, path, 0600, &recording->output);
+        return kernel_files || perfdata_further_parts(recording->data)
+                   ? directory_start(recording)
+                   : emit_start(recording, path, 0600, &recording->output);
     if (kernel_files)
         diag_report(recording->diag, DIAG_WARNING, perfdata_path(recording->data), DIAG_NO_OFFSET,
                     "the code of the kernel (kcore_dir) is not in the output, which is a stream");

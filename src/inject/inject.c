@@ -140,7 +140,7 @@ static int write_outputs(struct recording *recording)
     if (!err && !early)
         err = commit_images(recording);
     if (!err)
-        err = recording->kernel[0] ? directory_commit(recording)
+        err = recording->directory ? directory_commit(recording)
                                    : commit(recording, recording->output);
     for (size_t i = 0; i < recording->image_count && err; i++)
         outfile_revoke(recording->images[i]);

@@ -118,7 +118,7 @@ struct recording {
     size_t failed_image;
     bool emit_reported; /* somebody has heard of it */
     struct outfile *output;
-    struct outfile *kernel[PERFDATA_KERNEL_FILES]; /* beside it, where the output is a directory */
+    struct directory *directory; /* that it is to be in, with other files; else NULL */
 
     struct inject_summary *summary;
 };
@@ -149,6 +149,8 @@ int emit_finish(struct recording *recording);
 void emit_stop(struct recording *recording);
 /* directory.c: the same where the output is to be a directory. */
 int directory_start(struct recording *recording);
+/* directory.c: the files that the records of further parts go to; NULL: they go to the output. */
+const int *directory_parts(const struct recording *recording);
 /* directory.c: copies the code of the kernel; nothing to do where the output is no directory. */
 int directory_fill(struct recording *recording);
 /* directory.c: gives the directory its name, with all that is in it. */

@@ -170,6 +170,8 @@ int rewrite_records(struct recording *recording)
     if (!err)
         err = perfdata_writer_new(recording->data, form, outfile_fd(recording->output),
                                   &rewrite.writer);
+    if (!err && directory_parts(recording))
+        perfdata_writer_split(rewrite.writer, directory_parts(recording));
     if (!err)
         err = count_new(recording, &rewrite.count);
     if (!err)

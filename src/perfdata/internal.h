@@ -53,6 +53,8 @@ struct part {
     char *path;
     int fd;
     struct section records;
+    dev_t device;
+    ino_t inode;
 };
 
 struct perfdata {
@@ -65,9 +67,10 @@ struct perfdata {
     struct part *parts; /* in the order of reading; the first has the header */
     size_t part_count, part_capacity;
     size_t part; /* that is being read */
+    bool split;  /* the header says that there are several */
     struct perfdata_kernel_file kernel[PERFDATA_KERNEL_FILES];
     size_t kernel_count;
-    dev_t device;
+    dev_t device; /* of the file with the header */
     ino_t inode;
     uint64_t file_size;
 
@@ -153,11 +156,6 @@ int spool_input(struct perfdata *data);
 int features_read(struct perfdata *data);
 /* Which byte of the header has the bit of a feature; within the byte it is bit % 8. */
 size_t features_byte(const struct perfdata *data, unsigned bit);
-/* Whether it says something of the input that is not so in what is written record by record. */
-static inline bool feature_is_obsolete(uint64_t bit)
-{
-    return bit == PERFDATA_FEATURE_COMPRESSED || bit == PERFDATA_FEATURE_DIR_FORMAT;
-}
 /* The payload of a feature, of which it takes what is of use. 0 or -ENOMEM. */
 int features_take(struct perfdata *data, uint64_t feature, const uint8_t *payload, size_t size);
 

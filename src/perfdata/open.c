@@ -123,12 +123,6 @@ void perfdata_free(struct perfdata *data)
     free(data);
 }
 
-void perfdata_identity(const struct perfdata *data, dev_t *device, ino_t *inode)
-{
-    *device = data->device;
-    *inode = data->inode;
-}
-
 const char *perfdata_path(const struct perfdata *data)
 {
     return data->name;

@@ -8,6 +8,7 @@
 #include "internal.h"
 
 #include "jitinject/array.h"
+#include "jitinject/io.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,11 +17,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int add_part(struct perfdata *data, char *path, int fd, struct section records)
+/* DIR_FORMAT: the version of the form, or that all records are in "data". Nothing is told where
+ * perf record did not come to its end. */
+#define ONE_FILE 0
+#define NOT_TOLD UINT64_MAX
+
+static int add_part(struct perfdata *data, const struct part *part)
 {
     if (!array_reserve(&data->parts, &data->part_capacity, data->part_count + 1))
         return -ENOMEM;
-    data->parts[data->part_count++] = (struct part){path, fd, records};
+    data->parts[data->part_count++] = *part;
     return 0;
 }
 
@@ -44,7 +50,11 @@ static int open_part(struct perfdata *data, unsigned number, bool force)
     } else if (!force && !owner_is_trusted(&status)) {
         err = perfdata_fail(data, -EPERM, DIAG_NO_OFFSET, OWNER_IS_NOT_TRUSTED);
     } else {
-        err = add_part(data, path, fd, (struct section){0, (uint64_t)status.st_size});
+        err = add_part(data, &(struct part){.path = path,
+                                            .fd = fd,
+                                            .records = {0, (uint64_t)status.st_size},
+                                            .device = status.st_dev,
+                                            .inode = status.st_ino});
     }
     data->path = data->parts[0].path;
     if (err) {
@@ -55,18 +65,54 @@ static int open_part(struct perfdata *data, unsigned number, bool force)
     return err;
 }
 
+/* What DIR_FORMAT says. */
+static uint64_t read_version(const struct perfdata *data)
+{
+    uint8_t bytes[sizeof(uint64_t)];
+
+    for (size_t i = 0; i < data->feature_count; i++) {
+        const struct feature *feature = &data->features[i];
+        if (feature->bit == PERFDATA_FEATURE_DIR_FORMAT && feature->payload.size >= sizeof(bytes) &&
+            io_pread(data->fd, bytes, sizeof(bytes), feature->payload.offset) == sizeof(bytes))
+            return bytes_u64(bytes, data->swapped);
+    }
+    return NOT_TOLD;
+}
+
 int parts_open(struct perfdata *data, bool force)
 {
     char *path = strdup(data->path);
-    int err = path ? add_part(data, path, data->fd, data->data_section) : -ENOMEM;
+    int err = path ? add_part(data, &(struct part){.path = path,
+                                                   .fd = data->fd,
+                                                   .records = data->data_section,
+                                                   .device = data->device,
+                                                   .inode = data->inode})
+                   : -ENOMEM;
 
     if (err) {
         free(path);
         return err;
     }
-    for (unsigned number = 0; data->is_directory && !err; number++)
+    if (!data->is_directory)
+        return 0;
+    const uint64_t version = read_version(data);
+    for (unsigned number = 0; version != ONE_FILE && !err; number++)
         err = open_part(data, number, force);
+    data->split = version != ONE_FILE && version != NOT_TOLD;
     return err == -ENOENT ? 0 : err;
+}
+
+size_t perfdata_further_parts(const struct perfdata *data)
+{
+    return data->split ? data->part_count - 1 : 0;
+}
+
+bool perfdata_has_file(const struct perfdata *data, dev_t device, ino_t inode)
+{
+    for (size_t i = 0; i < data->part_count; i++)
+        if (data->parts[i].device == device && data->parts[i].inode == inode)
+            return true;
+    return false;
 }
 
 void parts_enter(struct perfdata *data, size_t number)

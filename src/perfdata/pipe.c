@@ -142,7 +142,7 @@ static int write_described(struct perfdata_writer *writer, const struct feature 
 {
     const struct perfdata *data = writer->data;
 
-    if (feature_is_obsolete(feature->bit))
+    if (writer_leaves_out(writer, feature->bit))
         return 0;
     if (!has_place(feature))
         diag_report(data->diag, DIAG_NOTE, data->path, feature->payload.offset,

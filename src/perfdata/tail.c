@@ -89,7 +89,7 @@ static size_t list_features(const struct perfdata_writer *writer, struct output 
 
     for (size_t i = 0; i < data->feature_count; i++) {
         const struct feature *feature = &data->features[i];
-        if (feature_is_obsolete(feature->bit))
+        if (writer_leaves_out(writer, feature->bit))
             continue;
         if (add && feature->bit > PERFDATA_FEATURE_BUILD_ID) {
             list[count++].bit = PERFDATA_FEATURE_BUILD_ID;

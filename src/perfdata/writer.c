@@ -91,6 +91,24 @@ void writer_append_file(struct perfdata_writer *writer, int fd, const struct sec
     free(buffer);
 }
 
+/* What follows goes to the file of that part. Only the one with the header is come back to. */
+static void enter_part(struct perfdata_writer *writer, size_t part)
+{
+    writer_flush(writer);
+    if (writer->part == 0)
+        writer->main_offset = writer->offset;
+    else
+        writer->further_size += writer->offset;
+    writer->part = part;
+    writer->fd = part ? writer->part_fds[part - 1] : writer->main_fd;
+    writer->offset = part ? 0 : writer->main_offset;
+}
+
+void perfdata_writer_split(struct perfdata_writer *writer, const int *fds)
+{
+    writer->part_fds = fds;
+}
+
 /* What comes before the records. */
 static int begin(struct perfdata_writer *writer)
 {
@@ -114,7 +132,7 @@ int perfdata_writer_new(struct perfdata *data, enum perfdata_form form, int fd,
         return -ENOMEM;
     writer->data = data;
     writer->pipe = data->pipe || form == PERFDATA_FORM_PIPE;
-    writer->fd = fd;
+    writer->fd = writer->main_fd = fd;
     writer->staged = malloc(STAGED_SIZE);
     int err = writer->staged ? begin(writer) : -ENOMEM;
     if (err) {
@@ -147,17 +165,20 @@ static int note_moved(struct perfdata_writer *writer, const struct perfdata_reco
 }
 
 /* A feature record of the pipe form that says what the output is not. */
-static bool is_obsolete(const struct perfdata *data, const struct perfdata_record *record)
+static bool is_obsolete(const struct perfdata_writer *writer, const struct perfdata_record *record)
 {
     if (record->type != PERFDATA_HEADER_FEATURE || record->size < RECORD_HEADER + 8)
         return false;
-    return feature_is_obsolete(bytes_u64(record->bytes + RECORD_HEADER, data->swapped));
+    return writer_leaves_out(writer,
+                             bytes_u64(record->bytes + RECORD_HEADER, writer->data->swapped));
 }
 
 int perfdata_keep(struct perfdata_writer *writer, const struct perfdata_record *record)
 {
-    if (record->type >= PERFDATA_HEADER_ATTR && is_obsolete(writer->data, record))
+    if (record->type >= PERFDATA_HEADER_ATTR && is_obsolete(writer, record))
         return writer->err;
+    if (writer->part_fds && writer->part != writer->data->part)
+        enter_part(writer, writer->data->part);
     /* The index is for the file with the header. */
     if (record->type == PERFDATA_AUXTRACE && !writer->pipe && writer->data->part == 0 &&
         !writer->err)
@@ -178,6 +199,8 @@ int perfdata_keep(struct perfdata_writer *writer, const struct perfdata_record *
 
 int perfdata_writer_finish(struct perfdata_writer *writer)
 {
+    if (writer->part != 0)
+        enter_part(writer, 0);
     if (!writer->pipe)
         writer_finish_file_form(writer);
     writer_flush(writer);
@@ -191,5 +214,5 @@ bool perfdata_writer_is_pipe(const struct perfdata_writer *writer)
 
 uint64_t perfdata_writer_size(const struct perfdata_writer *writer)
 {
-    return writer->offset;
+    return writer->offset + writer->further_size;
 }

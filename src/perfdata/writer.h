@@ -12,10 +12,15 @@ struct moved {
 
 struct perfdata_writer {
     struct perfdata *data;
-    bool pipe; /* form of the output */
-    int fd;
-    int err;         /* the first that occurred; nothing more is written then */
-    uint64_t offset; /* in the output, of the next byte, with what is not written yet */
+    bool pipe;           /* form of the output */
+    const int *part_fds; /* of the further files, where these are written; else NULL */
+    size_t part;         /* that is being written */
+    int fd;              /* of that; 0, the file with the header, comes first and last */
+    int main_fd;
+    int err;               /* the first that occurred; nothing more is written then */
+    uint64_t offset;       /* in that file, of the next byte, with what is not written yet */
+    uint64_t main_offset;  /* in the file with the header, while another one is written */
+    uint64_t further_size; /* of the other files that are done */
 
     /* Kept records that lie one behind another in a buffer of the reader, not written yet. */
     const uint8_t *run;
@@ -29,6 +34,13 @@ struct perfdata_writer {
     uint8_t *build_ids; /* rows for the feature */
     size_t build_ids_size, build_ids_capacity;
 };
+
+/* Whether the feature says something of the input that is not so in what is written. */
+static inline bool writer_leaves_out(const struct perfdata_writer *writer, uint64_t bit)
+{
+    return bit == PERFDATA_FEATURE_COMPRESSED ||
+           (bit == PERFDATA_FEATURE_DIR_FORMAT && !writer->part_fds);
+}
 
 /* Appends to the output. Errors stay in writer->err. */
 void writer_append(struct perfdata_writer *writer, const void *bytes, size_t size);

@@ -94,8 +94,8 @@ def threads(form):
     for options in ("", "-z"):
         form.shell(f"rm -rf dir.data; record --threads {options} -o dir.data", recorder="perf")
         form.expect(os.path.exists(os.path.join(form.folder, "dir.data/data.0")), "no data.0")
-        form.shell("inject -i dir.data -o perf.jit.data")
-        form.expect_names(form.shell("script -i perf.jit.data"))
+        form.shell("rm -rf out.data; inject -i dir.data -o out.data; diff <(ls dir.data) <(ls out.data)")
+        form.expect_names(form.shell("script -i out.data"))
     form.expect_names(form.shell("inject -i dir.data | script -i -"))
 
 
