@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Records the fixtures whose names begin with "tiny-", and those of small runtimes, anew.
+"""Records the fixtures whose names begin with "tiny-", those of small runtimes and the maps anew.
 
     make_fixtures.py BUILD_DIR [NAME...]
 
@@ -14,6 +14,7 @@ import sys
 
 import profiles
 import recording
+import test_maps
 import test_runtimes
 import test_tinyjit
 
@@ -30,11 +31,14 @@ def tinyjit(build, folder, scenario):
     return recording.record(folder, [programs[0], scenario, folder, programs[1]], options)
 
 
-def runtime(folder, command):
+def moved(folder, command):
     """A command of a workload, whose file is copied so that its path is the same for everybody."""
-    here = [shutil.copy(word, folder) if word.startswith(test_runtimes.workload("")) else word
+    return [shutil.copy(word, folder) if word.startswith(test_runtimes.workload("")) else word
             for word in command]
-    return recording.record(folder, here, SLOW)
+
+
+def runtime(folder, command):
+    return recording.record(folder, moved(folder, command), SLOW)
 
 
 def node_wasm():
@@ -48,6 +52,27 @@ RUNTIMES = {
     "node-wasm": node_wasm,
     "node-family": test_runtimes.node([test_runtimes.workload("family.js")]),
 }
+
+
+MAPS = {
+    "node": lambda folder: (test_maps.node("--perf-basic-prof"), ("-g",)),
+    "php": lambda folder: (test_maps.php(), ()),
+    "erlang": lambda folder: (test_maps.erlang(folder), ("-g",)),
+}
+
+
+def make_map(kind):
+    folder, target = os.path.join("/recorded", kind), os.path.join(FIXTURES, "maps", kind)
+    shutil.rmtree(target, ignore_errors=True)
+    os.makedirs(folder)
+    os.makedirs(target)
+    try:
+        command, options = MAPS[kind](folder)
+        made = recording.record(folder, moved(folder, command), [*options, *SLOW], keep_maps=True)
+        test_maps.keep(made, target)
+        shutil.copyfile(made.data, os.path.join(target, "perf.data"))
+    finally:
+        shutil.rmtree(folder)
 
 
 def make(build, name):
@@ -69,10 +94,14 @@ def make(build, name):
 
 
 def main(build, names):
-    names = names or [f"tiny-{name}" for name in test_tinyjit.SCENARIOS] + list(RUNTIMES)
+    names = names or ([f"tiny-{name}" for name in test_tinyjit.SCENARIOS] + list(RUNTIMES) +
+                      [f"maps/{kind}" for kind in MAPS])
     for name in names:
         print(name)
-        make(build, name)
+        if name.startswith("maps/"):
+            make_map(name[len("maps/"):])
+        else:
+            make(build, name)
     os.rmdir("/recorded")
 
 

@@ -3,11 +3,12 @@
 """Perf maps: what perf names by one, on the machine that was recorded, it names so without it by what
 --perf-map makes of it; and the map of a dump names what the dump does.
 
-    test_maps.py node|node-mixed|php|of-dump
+    test_maps.py node|node-mixed|php|erlang|of-dump|fixtures
 """
 
 import bisect
 import collections
+import gzip
 import os
 import re
 import shutil
@@ -17,6 +18,8 @@ import tempfile
 import profiles
 import recording
 from test_runtimes import workload
+
+FIXTURES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "fixtures", "maps")
 
 MAP = re.compile(r"/tmp/perf-\d+\.map$")
 UNKNOWN = "[unknown]"
@@ -33,6 +36,11 @@ def php():
                 "opcache.file_update_protection": "0"}
     return [recording.need("php"), *[f"-d{key}={value}" for key, value in settings.items()],
             workload("hot.php")]
+
+
+def erlang(folder):
+    profiles.run([recording.need("erlc"), workload("hot.erl")], cwd=folder)
+    return [recording.need("erl"), "+JPperf", "map", "-noshell", "-s", "hot", "main"]
 
 
 class Entries:
@@ -100,6 +108,14 @@ def ambiguous_names(paths):
     return names
 
 
+def named_by_maps(samples, ambiguous):
+    """How many frames have which name of a map; those that perf may take for another are not counted."""
+    return collections.Counter(
+        frame.symbol for sample in samples for frame in sample.frames
+        if (MAP.match(frame.dso) or "jitted-" in frame.dso)
+        and frame.symbol != UNKNOWN and frame.symbol not in ambiguous)
+
+
 def inject(data, output, *options):
     command = [os.environ["JITINJECT"], "--perf-map", *options, "-i", data, "-o", output]
     print(profiles.run(command).stdout.decode(), end="")
@@ -128,6 +144,43 @@ def judge(made, pattern, least):
                   f"{len(ambiguous)} names of shared addresses, {len(wrong)} wrong")
             print("\n".join(wrong[:10]))
             well = well and not wrong and named >= least and len(hot) == 2
+    return well
+
+
+def keep(made, target):
+    """Makes a fixture of a recording: its maps, and what perf names by them, while they are there."""
+    perf = profiles.perfs()[0]
+    with tempfile.TemporaryDirectory(prefix="maps-") as home:
+        samples = perf.samples(made.data, home)
+    maps = sorted(maps_of(samples))
+    names = named_by_maps(samples, ambiguous_names(maps))
+    for path in maps:
+        with open(path, "rb") as plain, \
+             gzip.open(os.path.join(target, os.path.basename(path) + ".gz"), "wb") as packed:
+            shutil.copyfileobj(plain, packed)
+    with open(os.path.join(target, "names.txt"), "w") as file:
+        file.writelines(f"{count} {name}\n" for name, count in sorted(names.items()))
+
+
+def judge_fixture(folder):
+    """On another machine, perf shows the names that it showed on the recorded one."""
+    with open(os.path.join(folder, "names.txt")) as file:
+        rows = [line.rstrip("\n").split(" ", 1) for line in file]
+    wanted = {name: int(count) for count, name in rows}
+    well = True
+    with tempfile.TemporaryDirectory(prefix="maps-") as scratch:
+        for name in os.listdir(folder):
+            shutil.copy(os.path.join(folder, name), scratch)
+        output = os.path.join(scratch, "perf.jit.data")
+        inject(os.path.join(scratch, "perf.data"), output)
+        for perf in profiles.perfs():
+            found = named_by_maps(perf.samples(output, os.path.join(scratch, "home")), ())
+            wrong = [f"{name}: {found[name]} frames, not {count}"
+                     for name, count in wanted.items() if found[name] != count]
+            print(f"{perf}, {os.path.basename(folder)}: {sum(wanted.values())} frames of "
+                  f"{len(wanted)} names, {len(wrong)} names wrong")
+            print("\n".join(wrong[:10]))
+            well = well and not wrong and sum(wanted.values()) > 50
     return well
 
 
@@ -163,14 +216,21 @@ def of_dump(folder):
 
 
 def main(name):
-    if name not in ("node", "node-mixed", "php", "of-dump"):
+    if name not in ("node", "node-mixed", "php", "erlang", "of-dump", "fixtures"):
         sys.exit(__doc__)
+    if name == "fixtures":
+        recording.need("perf")
+        return 0 if all([judge_fixture(os.path.join(FIXTURES, kind))
+                         for kind in sorted(os.listdir(FIXTURES))]) else 1
     with tempfile.TemporaryDirectory(prefix="maps-") as folder:
         if name == "of-dump":
             return 0 if of_dump(folder) else 1
         if name == "php":
             made = recording.record(folder, php(), ())
             return 0 if judge(made, r"JIT\$(hot_\w+)", 500) else 1
+        if name == "erlang":
+            made = recording.record(folder, erlang(folder), ("-g",))
+            return 0 if judge(made, r"\$hot:(one|two)/2", 500) else 1
         options = ["--perf-basic-prof"] + ["--perf-prof"] * (name == "node-mixed")
         made = recording.record(folder, node(*options), ("-g",), keep_maps=True)
         if name == "node-mixed":

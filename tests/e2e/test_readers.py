@@ -9,10 +9,12 @@ symbolicates for whoever asks its server. Both come by $DEBIAN_TOOL, from Debian
 """
 
 import collections
+import glob
 import gzip
 import json
 import os
 import re
+import shutil
 import struct
 import subprocess
 import sys
@@ -23,7 +25,8 @@ import profiles
 import recording
 
 FIXTURES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "fixtures")
-# How many samples ended in which function, as perf script counts them by perf inject's result.
+# How many samples ended in which function, as perf script counts them by perf inject's result, and by the
+# perf map on the machine that was recorded.
 # hotspot 1.6 passes over the last symbol of every file, which is plain19 here.
 HOT = {
     "node-app": {"JS:*countPrimes /recorded/node-app/app.js:10:21": 721,
@@ -31,6 +34,9 @@ HOT = {
                  "JS:*makeText /recorded/node-app/app.js:47:18": 24},
     "tiny-plain": {f"plain{k}": 10 if k == 9 else 11 if k in (0, 1, 7, 10, 12, 16, 18) else 12
                    for k in range(19)},
+    "maps/node": {"JS:*hotOne /recorded/node/hot.js:4:16": 143,
+                  "JS:*hotTwo /recorded/node/hot.js:11:16": 137},
+    "maps/erlang": {"$hot:one/2": 108, "$hot:two/2": 110},
 }
 
 
@@ -123,7 +129,10 @@ def judge(reader, name):
     # Not in /dev/shm: hotspot takes no file below /dev for a program.
     with tempfile.TemporaryDirectory(prefix="e2e-") as folder:
         output = os.path.join(folder, "perf.jit.data")
-        done = profiles.run([os.environ["JITINJECT"], "-i", made.copy(folder), "-o", output])
+        for path in glob.glob(os.path.join(FIXTURES, name, "perf-*.map.gz")):
+            shutil.copy(path, folder)
+        done = profiles.run([os.environ["JITINJECT"], *["--perf-map"] * name.startswith("maps/"),
+                             "-i", made.copy(folder), "-o", output])
         print(done.stderr.decode(errors="replace") + done.stdout.decode(), end="")
         leaves = READERS[reader](output, folder)
     well = True
