@@ -121,7 +121,7 @@ static int write_file_header(struct image *image, uint64_t section_headers)
         .p_flags = PF_R | PF_X,
         .p_filesz = image->file->end,
         .p_memsz = image->file->end,
-        .p_align = 0x1000,
+        .p_align = IMAGE_PAGE,
     }};
     uint16_t count = 1;
     union {

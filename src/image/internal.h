@@ -47,6 +47,9 @@ struct image {
  */
 int image_add_section(struct image *image, const struct image_section *section);
 
+/* What is mapped is mapped in such pages. */
+#define IMAGE_PAGE 0x1000
+
 /* Index of the first .text section; there is at least one. */
 #define IMAGE_FIRST_TEXT 2
 

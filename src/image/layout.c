@@ -67,6 +67,18 @@ static size_t count_sections(const struct place_file *file, uint64_t gap)
     return count;
 }
 
+/*
+ * The last section is a byte longer than the code, where its page has that byte: the last of the
+ * symbols that close the table stands behind it.
+ */
+static uint64_t text_end(const struct place_file *file, const struct place_extent *last)
+{
+    const uint64_t end = last->offset + last->size;
+    const bool is_last = last == &file->extents[file->extent_count - 1];
+
+    return is_last && end % IMAGE_PAGE && end < file->end ? end + 1 : end;
+}
+
 static int add_text(struct image *image)
 {
     const struct place_file *file = image->file;
@@ -83,10 +95,10 @@ static int add_text(struct image *image)
             .type = SHT_PROGBITS,
             .flags = SHF_ALLOC | SHF_EXECINSTR,
             .offset = first->offset,
-            .size = last->offset + last->size - first->offset,
+            .size = text_end(file, last) - first->offset,
             .align = text_align(first->offset),
         };
-        assert(first->offset >= 0x1000 && last->offset + last->size <= file->end);
+        assert(first->offset >= IMAGE_PAGE && last->offset + last->size <= file->end);
         err = image_add_section(image, &text);
     }
     return err;

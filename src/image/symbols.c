@@ -17,6 +17,13 @@
 /* The null symbol and that one. */
 #define FIRST_SYMBOL 2
 
+/*
+ * hotspot 1.6 searches in such a way that, depending on how many symbols there are, it misses the
+ * one or two with the greatest addresses. So two more close the table. They are a section's and
+ * have no name: no reader shows them or takes them for code.
+ */
+#define CLOSING_SYMBOLS 2
+
 #define SYMBOLS_BUFFER (240u << 10) /* a multiple of both sizes of a symbol */
 
 bool image_symbols_has(const struct code *code)
@@ -63,9 +70,10 @@ uint32_t image_symbols_name(uint64_t *next, const struct code *code)
 void image_symbols_lay_out(struct image *image)
 {
     const size_t entry_size = image_symbol_size(image->target);
-    uint64_t count, nameless, names_size;
+    uint64_t count, nameless, names_size, entries;
 
     measure(image->file, &count, &nameless, &names_size);
+    entries = FIRST_SYMBOL + count + (count ? CLOSING_SYMBOLS : 0);
     if (nameless)
         diag_report(image->diag, DIAG_WARNING, NULL, DIAG_NO_OFFSET,
                     "the names of %llu functions of process %u are left out: an ELF file holds 4 "
@@ -76,10 +84,10 @@ void image_symbols_lay_out(struct image *image)
         .name = ".symtab",
         .type = SHT_SYMTAB,
         .offset = bytes_align_up(image->end, 8),
-        .size = (FIRST_SYMBOL + count) * entry_size,
+        .size = entries * entry_size,
         .align = image->target->is_64bit ? 8 : 4,
         .entry_size = entry_size,
-        .info = (uint32_t)(FIRST_SYMBOL + count), /* no global symbols: behind the last */
+        .info = (uint32_t)entries, /* no global symbols: behind the last */
     };
     image->names = (struct image_section){
         .name = ".strtab",
@@ -89,6 +97,14 @@ void image_symbols_lay_out(struct image *image)
         .align = 1,
     };
     image->end = image->names.offset + image->names.size;
+}
+
+static void put(struct image_symbols *symbols, const Elf64_Sym *symbol)
+{
+    const struct image_target *target = symbols->image->target;
+
+    image_encode_symbol(target, symbol,
+                        image_stream_take(&symbols->table, image_symbol_size(target)));
 }
 
 /* The symbols before those of code. The name of the sentinel is the last one. */
@@ -101,8 +117,7 @@ static int add_first(struct image_symbols *symbols)
     };
 
     for (size_t i = 0; i < FIRST_SYMBOL; i++)
-        image_encode_symbol(image->target, &first[i],
-                            image_stream_take(&symbols->table, image->symbols.entry_size));
+        put(symbols, &first[i]);
     return image_output_write(&image->output, SENTINEL, sizeof(SENTINEL),
                               image->names.offset + name);
 }
@@ -127,7 +142,6 @@ void image_symbols_close(struct image_symbols *symbols)
 bool image_symbols_add(struct image_symbols *symbols, const struct code *code, uint64_t value,
                        uint16_t section)
 {
-    const struct image *image = symbols->image;
     const uint32_t name = image_symbols_name(&symbols->next_name, code);
     const Elf64_Sym symbol = {
         .st_name = name,
@@ -136,14 +150,32 @@ bool image_symbols_add(struct image_symbols *symbols, const struct code *code, u
         .st_value = value,
         .st_size = code->size,
     };
-    uint8_t *at = image_stream_take(&symbols->table, image_symbol_size(image->target));
 
-    image_encode_symbol(image->target, &symbol, at);
-    image->stats->symbols++;
+    put(symbols, &symbol);
+    symbols->section = section;
+    symbols->end = value + code->size;
+    symbols->image->stats->symbols++;
     return name != 0;
 }
 
-int image_symbols_flush(struct image_symbols *symbols)
+/* At the end of the last function, and at the end of its section, which is not the same address. */
+static void close_table(struct image_symbols *symbols)
 {
+    const struct image_section *text = &symbols->image->sections[symbols->section];
+    Elf64_Sym closing = {
+        .st_info = ELF64_ST_INFO(STB_LOCAL, STT_SECTION),
+        .st_shndx = symbols->section,
+        .st_value = symbols->end,
+    };
+
+    put(symbols, &closing);
+    closing.st_value = text->offset + text->size;
+    put(symbols, &closing);
+}
+
+int image_symbols_finish(struct image_symbols *symbols)
+{
+    if (symbols->section != SHN_UNDEF)
+        close_table(symbols);
     return image_stream_flush(&symbols->table);
 }

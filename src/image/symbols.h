@@ -10,7 +10,9 @@
 struct image_symbols {
     struct image *image;
     struct image_stream table;
-    uint64_t next_name; /* where the next name goes in it */
+    uint64_t next_name; /* where the next name goes in .strtab */
+    uint64_t end;       /* of the last function */
+    uint16_t section;   /* ... which is in this one; SHN_UNDEF: there is none */
 };
 
 /* Sets image->symbols and image->names, which the pieces of the file determine, and moves the end
@@ -40,7 +42,7 @@ bool image_symbols_has(const struct code *code);
 bool image_symbols_add(struct image_symbols *symbols, const struct code *code, uint64_t value,
                        uint16_t section);
 
-/* Writes what is left. 0 or a negative errno. */
-int image_symbols_flush(struct image_symbols *symbols);
+/* Closes the table and writes what is left. 0 or a negative errno. */
+int image_symbols_finish(struct image_symbols *symbols);
 
 #endif /* JITINJECT_IMAGE_SYMBOLS_H */

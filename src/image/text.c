@@ -195,7 +195,7 @@ int image_write_text(struct image *image)
 
     err = err ?: add_pieces(&text);
     err = err ?: flush_batch(&text);
-    err = err ?: image_symbols_flush(&text.symbols);
+    err = err ?: image_symbols_finish(&text.symbols);
     text_close(&text);
     return err;
 }

@@ -189,11 +189,11 @@ int fixture_write(struct fixture *fixture, const struct image_target *target)
         qsort(fixture->table_codes, fixture->table_code_count, sizeof(*fixture->table_codes),
               compare_addresses);
     for (size_t i = 0; i < fixture->extent_count; i++)
-        file.end = fixture->extents[i].offset + fixture->extents[i].size;
+        file.end = (fixture->extents[i].offset + fixture->extents[i].size + 0xfff) & ~0xfffull;
     file.tables_size = fixture->tables_size;
     file.tables_offset = fixture->tables_offset;
     if (file.tables_size && !file.tables_offset) {
-        file.tables_offset = (file.end + 7) & ~7ull;
+        file.tables_offset = file.end;
         file.end = file.tables_offset + file.tables_size;
     }
     for (size_t i = 0; i < FIXTURE_DUMPS; i++) {
