@@ -50,7 +50,8 @@ struct inject_file {
 };
 
 /* What became of one process. Children that run inherited code have a row of their own, and so have
- * processes that ran code of which no dump tells. */
+ * processes that ran code of which no dump tells. Code in shared memory counts for the process that
+ * had the memory first. */
 struct inject_process {
     uint32_t pid;
     uint64_t functions, code_bytes;

@@ -27,7 +27,7 @@ static void report_process(const struct options *options, const struct inject_su
         fprintf(stream, "%" PRIu64 " functions, %" PRIu64 " bytes, %zu .so, %" PRIu64 " mappings; ",
                 process->functions, process->code_bytes, process->file_count, process->mappings);
     else
-        fprintf(stream, "runs inherited code; ");
+        fprintf(stream, "runs code of another process; ");
     fprintf(stream, "%" PRIu64 " samples in JIT code, %" PRIu64 " named\n", process->jit_samples,
             process->named_samples);
     /* Of no interest where the kernel recorded the call chains. */

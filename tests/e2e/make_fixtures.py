@@ -15,6 +15,7 @@ import sys
 import profiles
 import recording
 import test_maps
+import test_processes
 import test_runtimes
 import test_tinyjit
 
@@ -54,6 +55,12 @@ RUNTIMES = {
 }
 
 
+def php_fpm(folder):
+    test_processes.record_fpm(folder, shutil.copy(test_runtimes.workload("worker.php"), folder),
+                              SLOW)
+    return profiles.Recording(folder)
+
+
 MAPS = {
     "node": lambda folder: (test_maps.node("--perf-basic-prof"), ("-g",)),
     "php": lambda folder: (test_maps.php(), ()),
@@ -79,7 +86,9 @@ def make(build, name):
     folder = os.path.join("/recorded", name)
     os.makedirs(folder)
     try:
-        if name in RUNTIMES:
+        if name == "php82-fpm":
+            made = php_fpm(folder)
+        elif name in RUNTIMES:
             made = runtime(folder, RUNTIMES[name]())
         else:
             made = tinyjit(build, folder, name[len("tiny-"):])
@@ -94,7 +103,7 @@ def make(build, name):
 
 
 def main(build, names):
-    names = names or ([f"tiny-{name}" for name in test_tinyjit.SCENARIOS] + list(RUNTIMES) +
+    names = names or ([f"tiny-{name}" for name in test_tinyjit.SCENARIOS] + list(RUNTIMES) + ["php82-fpm"] +
                       [f"maps/{kind}" for kind in MAPS])
     for name in names:
         print(name)

@@ -11,6 +11,7 @@ import sys
 import profiles
 import recording
 import test_other_runtimes
+import test_processes
 import test_tinyjit
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -20,7 +21,8 @@ TINY = "tiny-"
 WITHOUT_OBJECT = ("filemap", "neighbour")
 # perf inject passes over the dump of this one, so it has nothing to say about it.
 RUNTIMES = {"jsc254": lambda outcome: test_other_runtimes.shares(outcome,
-                                                                 test_other_runtimes.JSC_HOT)}
+                                                                 test_other_runtimes.JSC_HOT),
+            "php82-fpm": test_processes.of_fpm}
 
 
 def judge(name):

@@ -5,14 +5,18 @@
     test_processes.py NAME
 """
 
+import collections
+import glob
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import time
 
+import fastcgi
 import profiles
 import recording
 import test_runtimes
@@ -285,6 +289,68 @@ def attached(folder):
     return result
 
 
+def start_fpm(folder, socket, more):
+    """A master of two workers, recorded by perf, which is returned as soon as they listen."""
+    program, = glob.glob("/usr/sbin/php-fpm[0-9]*")[-1:] or [recording.need("php-fpm")]
+    with open(f"{folder}/fpm.conf", "w") as file:
+        file.write(f"[global]\nerror_log = {folder}/fpm.log\n[www]\nuser = root\ngroup = root\n"
+                   f"listen = {socket}\npm = static\npm.max_children = 2\n")
+    settings = {"zend_extension": "opcache", "opcache.jit_buffer_size": "32M",
+                "opcache.jit": "function", "opcache.jit_debug": "0x20",
+                "opcache.file_update_protection": "0"}
+    # Its code has no frame pointers. -n: no php.ini, which may load opcache, too.
+    recorder = [word for word in options() if word != "-g"]
+    perf = subprocess.Popen([*recorder, *more, "--", program, "-n", "-R", "-F", "-y",
+                             f"{folder}/fpm.conf",
+                             *[f"-d{name}={value}" for name, value in settings.items()]],
+                            cwd=folder, stderr=subprocess.DEVNULL)
+    for _ in range(600):
+        if os.path.exists(socket):
+            return perf
+        if perf.poll() is not None:
+            break
+        time.sleep(0.05)
+    perf.kill()
+    raise profiles.ToolFailed("php-fpm does not listen")
+
+
+def record_fpm(folder, script, more=()):
+    """Each of two workers runs a function that it compiled itself, then the one of the other."""
+    perf = start_fpm(folder, f"{folder}/socket", more)
+    for queries in (("first", "second"), ("second", "first")) * 2:
+        # Both at once, so that each worker has one.
+        requests = [fastcgi.send(f"{folder}/socket", script, query) for query in queries]
+        for request in requests:
+            fastcgi.wait_for(request)
+    master, = profiles.run(["pgrep", "-P", str(perf.pid)]).stdout.split()
+    os.kill(int(master), signal.SIGQUIT)
+    perf.wait()
+    for path in set(markers(folder).values()):
+        shutil.move(path, folder)
+
+
+def of_fpm(outcome, samples=None):
+    """Both workers ran both functions, and nearly all has a name."""
+    leaves = {}
+    for sample in samples or outcome.samples:
+        if sample.frames and not sample.frames[0].of_kernel:
+            leaves.setdefault(sample.pid, collections.Counter())[sample.frames[0].symbol] += 1
+    workers = {pid: found for pid, found in leaves.items()
+               if found["JIT$hot_first"] and found["JIT$hot_second"]}
+    outcome.expect(len(workers) == 2, f"of the processes {list(leaves)}, {list(workers)} are workers")
+    for pid, found in workers.items():
+        outcome.expect(found[UNKNOWN] <= 0.05 * found.total() and found.total() > 50,
+                       f"process {pid}: {found}")
+
+
+def php_fpm(folder):
+    record_fpm(folder, test_runtimes.workload("worker.php"))
+    result = Result(folder)
+    for _, samples in result.samples:
+        of_fpm(result, samples)
+    return result
+
+
 def node_cluster(folder):
     record(folder, test_runtimes.node([test_runtimes.workload("cluster.js")])())
     result = Result(folder)
@@ -303,7 +369,8 @@ def node_cluster(folder):
 
 TESTS = {"exec": exec_, "several": several, "pid-reuse": pid_reuse, "containers": containers,
          "dead-container": dead_container,
-         "forked-container": forked_container, "attached": attached, "node-cluster": node_cluster}
+         "forked-container": forked_container, "attached": attached, "node-cluster": node_cluster,
+         "php-fpm": php_fpm}
 
 
 def main(name, *folder):
