@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Which pieces share an address with something else. What was where can be told without times, but
- * not of these.
+ * not of these. Code in memory that processes share, as workers do with what they were forked from,
+ * is held against that of all of them.
  */
 #include "place_internal.h"
 
@@ -41,6 +42,33 @@ static bool is_same(const struct reuse *reuse, const struct range *range, uint64
            options->same_code(options->context, reuse->codes[range->value], reuse->codes[number]);
 }
 
+/* Where a process has memory that others may have, too. */
+static int collect_shared(struct process *process)
+{
+    int err = 0;
+
+    for (size_t i = 0; i < process->mapping_count && process->maps_shared && !err; i++) {
+        const struct mapping *mapping = &process->mappings[i];
+        if (mapping->kind == PLACE_ANONYMOUS && mapping->file)
+            err = rangemap_set(&process->shared, mapping->start, mapping->end, 0, mapping->file);
+    }
+    return err;
+}
+
+/* The process that keeps what is known of the address of a piece: the eldest that it shares the
+ * memory with, or its own. */
+static struct process *keeper_of(const struct place *place, const struct code *code)
+{
+    struct process *process = process_find(place, code->pid), *keeper = process;
+
+    for (unsigned depth = 0; process && depth < ANCESTORS_MAX; depth++) {
+        if (rangemap_holds(&process->shared, code->addr, code->addr + code->size))
+            keeper = process;
+        process = process->parent;
+    }
+    return keeper;
+}
+
 static int add_code(const struct reuse *reuse, uint32_t number)
 {
     const struct code *code = reuse->codes[number];
@@ -49,6 +77,7 @@ static int add_code(const struct reuse *reuse, uint32_t number)
 
     if (!process)
         return -ENOMEM;
+    process = keeper_of(reuse->place, code);
     const struct range *range =
         rangemap_get(&process->code_known, rangemap_find(&process->code_known, code->addr));
     if (!range || range->start >= end)
@@ -139,7 +168,7 @@ static int compare_with_others(const struct reuse *reuse, struct process *proces
 
 static void mark(const struct reuse *reuse, struct code *code)
 {
-    const struct rangemap *ranges = &process_find(reuse->place, code->pid)->code_known;
+    const struct rangemap *ranges = &keeper_of(reuse->place, code)->code_known;
     const struct range *range = rangemap_get(ranges, rangemap_find(ranges, code->addr));
 
     if (range->value == SHARED)
@@ -153,6 +182,8 @@ int place_mark_reused(struct place *place, struct code *const *codes, const uint
     int err = count >= SHARED ? -ENOMEM : 0;
 
     process_link(place);
+    for (size_t i = 0; i < place->process_count && !err; i++)
+        err = collect_shared(place->processes[i]);
     for (size_t i = 0; i < count && !err; i++)
         if (codes[i]->size > 0)
             err = add_code(&reuse, (uint32_t)i);
@@ -162,7 +193,9 @@ int place_mark_reused(struct place *place, struct code *const *codes, const uint
     for (size_t i = 0; i < count && !err; i++)
         if (codes[i]->size > 0)
             mark(&reuse, codes[i]);
-    for (size_t i = 0; i < place->process_count; i++)
+    for (size_t i = 0; i < place->process_count; i++) {
         rangemap_clear(&place->processes[i]->code_known);
+        rangemap_clear(&place->processes[i]->shared);
+    }
     return err;
 }

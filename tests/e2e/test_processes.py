@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import types
 
 import fastcgi
 import profiles
@@ -244,6 +245,46 @@ def judge_containers(folder, pids, started):
     return result
 
 
+def overlay(folder):
+    """A container whose files are an overlay's: stat() tells another device for them than perf was told,
+    or than they have below."""
+    need_namespaces("--mount")
+    inside = [sys.executable, os.path.abspath(__file__), "--in-overlay", folder]
+    done = profiles.run(["unshare", "--mount", *inside], check=False)
+    print(done.stdout.decode(), end="")
+    if done.returncode == recording.SKIPPED:
+        sys.exit(recording.SKIPPED)
+    outcome = types.SimpleNamespace(faults=[])
+    if done.returncode != 0:
+        outcome.faults.append(done.stderr.decode())
+        print(done.stderr.decode())
+    return outcome
+
+
+def in_overlay(folder):
+    need_namespaces("--pid", "--fork", "--mount-proc")
+    # Not all file systems can be below an overlay; tmpfs can.
+    profiles.run(["mount", "-t", "tmpfs", "none", folder])
+    lower, upper, work, merged = (f"{folder}/{name}" for name in ("lower", "upper", "work", "merged"))
+    for path in (lower, upper, work, merged):
+        os.mkdir(path)
+    done = profiles.run(["mount", "-t", "overlay", "overlay", "-o",
+                         f"lowerdir={lower},upperdir={upper},workdir={work}", merged], check=False)
+    if done.returncode != 0:
+        recording.skip(f"no overlay here: {done.stderr.decode().strip()}")
+    record(folder, ["unshare", "--pid", "--fork", "--mount-proc", *tinyjit("fixed", merged, "only")])
+    (pid, path), = markers(folder).items()
+    devices = {os.stat(f"{place}/{os.path.basename(path)}").st_dev for place in (upper, merged)}
+    # Its pid is the inner one, so nothing but the inode tells that the file is that of the process.
+    results = [Result(folder)]
+    profiles.run(["umount", merged])
+    results.append(Result(folder, "--dump-dir", upper))
+    for result in results:
+        result.expect(len(devices) == 2 and pid != 1, f"devices {devices}, process {pid}")
+        result.expect_shares(pid, {"only": 1})
+    return any(result.faults for result in results)
+
+
 def dead_container(folder):
     """One container, gone; what it left is beside the recording."""
     need_namespaces("--pid", "--fork", "--mount-proc")
@@ -370,13 +411,15 @@ def node_cluster(folder):
 TESTS = {"exec": exec_, "several": several, "pid-reuse": pid_reuse, "containers": containers,
          "dead-container": dead_container,
          "forked-container": forked_container, "attached": attached, "node-cluster": node_cluster,
-         "php-fpm": php_fpm}
+         "php-fpm": php_fpm, "overlay": overlay}
 
 
 def main(name, *folder):
     if name == "--use-pid-twice":
         use_pid_twice(*folder)
         return 0
+    if name == "--in-overlay":
+        return 1 if in_overlay(*folder) else 0
     with tempfile.TemporaryDirectory(prefix="processes-") as folder:
         return 1 if TESTS[name](folder).faults else 0
 

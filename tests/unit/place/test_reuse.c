@@ -125,6 +125,28 @@ static void a_child_shares_what_it_inherits(void **state)
     place_free(place);
 }
 
+/* Workers have an address to themselves, unless the memory is that of their master. */
+static void workers_share_what_they_have_in_common(void **state)
+{
+    (void)state;
+    for (uint64_t memory = 0; memory < 2; memory++) {
+        struct code codes[] = {piece(8, HEAP, 64, 0),          piece(9, HEAP + 32, 64, 1),
+                               piece(8, HEAP + 128, 64, 2),    piece(9, HEAP + 128, 64, 2),
+                               piece(8, HEAP + 0x1000, 64, 3), piece(9, HEAP + 0x1000, 64, 4)};
+        struct place *place = new_place();
+        assert_int_equal(
+            place_add_mapping(place, 7, 10, HEAP, 0x1000, 0, PLACE_ANONYMOUS, memory, 1), 0);
+        assert_int_equal(
+            place_add_mapping(place, 7, 10, HEAP + 0x1000, 0x1000, 0, PLACE_ANONYMOUS, 0, 2), 0);
+        assert_int_equal(place_add_fork(place, 8, 7, 20), 0);
+        assert_int_equal(place_add_fork(place, 9, 7, 21), 0);
+        mark(place, codes, 6);
+        for (size_t i = 0; i < 6; i++)
+            assert_int_equal(is_reused(&codes[i]), memory && i < 2);
+        place_free(place);
+    }
+}
+
 static void a_circle_of_forks_ends(void **state)
 {
     struct code codes[] = {piece(7, HEAP, 64, 0), piece(8, HEAP, 64, 1)};
@@ -206,6 +228,7 @@ int main(void)
         cmocka_unit_test(the_same_code_again_is_no_other),
         cmocka_unit_test(a_file_counts_if_it_came_later),
         cmocka_unit_test(a_child_shares_what_it_inherits),
+        cmocka_unit_test(workers_share_what_they_have_in_common),
         cmocka_unit_test(a_circle_of_forks_ends),
         cmocka_unit_test(random_pieces_are_judged_as_pair_by_pair),
     };
