@@ -172,9 +172,10 @@ struct place_query {
 
 /*
  * What a reader of the result finds at an address of a process at a time. Many at once cost much
- * less than one by one: they wait for memory together.
+ * less than one by one: what one finds is often the answer to the next, and they wait for memory
+ * together. Only one thread may ask: the first call makes what all of them need. 0 or -ENOMEM.
  */
-void place_lookup(const struct place *place, struct place_query *queries, size_t count);
+int place_lookup(struct place *place, struct place_query *queries, size_t count);
 
 struct place_process {
     uint32_t pid;

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Counts the samples of each process that are in JIT code and have a name in the result. What that
- * takes most of its time for is waiting for memory, so another thread does it where there is one.
- */
+/* Counts the samples of each process that are in JIT code and have a name in the result. */
 #ifndef INJECT_COUNT_H
 #define INJECT_COUNT_H
 
@@ -13,10 +10,10 @@ struct count;
 /* For the rows of recording->summary, which has them for the processes that have code. 0 or
  * -ENOMEM; *out is NULL on an error. */
 int count_new(struct recording *recording, struct count **out);
-void count_sample(struct count *count, const struct perfdata_sample *sample);
-/* The rows are complete then. 0 or -ENOMEM. */
-int count_finish(struct count *count);
-/* Also ends the counting, if it has not been finished. NULL is fine. */
 void count_free(struct count *count);
+/* 0 or -ENOMEM. */
+int count_sample(struct count *count, const struct perfdata_sample *sample);
+/* After the last sample: the rows are complete then, and by pid. 0 or -ENOMEM. */
+int count_finish(struct count *count);
 
 #endif /* INJECT_COUNT_H */

@@ -127,8 +127,8 @@ static int rewrite_record(struct rewrite *rewrite, const struct perfdata_record 
         if (rewrite->in_file_order)
             err = write_events(rewrite, time);
     }
-    if (perfdata_sample(recording->data, record, &sample))
-        count_sample(rewrite->count, &sample);
+    if (!err && perfdata_sample(recording->data, record, &sample))
+        err = count_sample(rewrite->count, &sample);
     if (err)
         return err;
     if (!is_dropped(rewrite, record->number))

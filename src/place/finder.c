@@ -5,39 +5,85 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
-static int finder_index(struct finder *finder, struct code *const *codes, size_t count)
+/* Runtimes align code so at least: smaller granules would tell nothing more. */
+#define GRANULE_SHIFT_MIN 4
+/* On average. More bits are of no use once they leave the cache. */
+#define GRANULES_A_PIECE 32
+
+/* Sets the bits of all granules in [start, end). */
+static void set_full(struct finder *finder, uint64_t start, uint64_t end)
 {
-    const uint64_t start = codes[0]->addr;
-    const uint64_t span = codes[count - 1]->addr + codes[count - 1]->size - start;
+    const uint64_t round_up = (UINT64_C(1) << finder->granule_shift) - 1;
+    uint64_t granule = (start + round_up) >> finder->granule_shift;
+    const uint64_t last = end >> finder->granule_shift;
 
-    if (count >= UINT32_MAX || span > UINT32_MAX)
-        return -EOVERFLOW;
-    finder->start = start;
-    finder->count = count;
-    while (span >> finder->shift > count)
+    while (granule < last) {
+        const unsigned bit = granule % 64;
+        const uint64_t left = last - granule;
+        const uint64_t ones = left < 64 ? (UINT64_C(1) << left) - 1 : UINT64_MAX;
+        finder->full[granule / 64] |= ones << bit;
+        granule += 64 - bit;
+    }
+}
+
+static int find_full(struct finder *finder)
+{
+    finder->granule_shift = GRANULE_SHIFT_MIN;
+    while (finder->span >> finder->granule_shift > finder->count * GRANULES_A_PIECE)
+        finder->granule_shift++;
+    const size_t words = (size_t)(finder->span >> finder->granule_shift) / 64 + 1;
+    finder->full = array_new(words, sizeof(*finder->full));
+    if (!finder->full)
+        return -ENOMEM;
+    memset(finder->full, 0, words * sizeof(*finder->full));
+    for (size_t i = 0, next; i < finder->count; i = next) {
+        uint64_t end = finder->ranges[i].end;
+        for (next = i + 1; next < finder->count && finder->ranges[next].start == end; next++)
+            end = finder->ranges[next].end;
+        set_full(finder, finder->ranges[i].start, end);
+    }
+    return 0;
+}
+
+static int index_ranges(struct finder *finder, struct code *const *codes)
+{
+    while (finder->span >> finder->shift > finder->count)
         finder->shift++;
-    finder->parts = (size_t)(span >> finder->shift) + 1;
+    const size_t parts = (size_t)(finder->span >> finder->shift) + 1;
     /* One array, so that both are on huge pages where there are many pieces. */
     finder->ranges = array_new(
-        count * sizeof(*finder->ranges) + (finder->parts + 1) * sizeof(*finder->first), 1);
+        finder->count * sizeof(*finder->ranges) + (parts + 1) * sizeof(*finder->first), 1);
     if (!finder->ranges)
         return -ENOMEM;
-    finder->first = (uint32_t *)(finder->ranges + count);
+    finder->first = (uint32_t *)(finder->ranges + finder->count);
 
-    for (size_t i = 0; i < count; i++) {
-        const uint64_t offset = codes[i]->addr - start;
+    for (size_t i = 0; i < finder->count; i++) {
+        const uint64_t offset = codes[i]->addr - finder->start;
         finder->ranges[i] =
             (struct finder_range){(uint32_t)offset, (uint32_t)(offset + codes[i]->size)};
     }
     size_t piece = 0;
-    for (size_t part = 0; part < finder->parts; part++) {
-        while (piece < count && finder->ranges[piece].end <= (uint64_t)part << finder->shift)
+    for (size_t part = 0; part < parts; part++) {
+        while (piece < finder->count && finder->ranges[piece].end <= (uint64_t)part
+                                                                         << finder->shift)
             piece++;
         finder->first[part] = (uint32_t)piece;
     }
-    finder->first[finder->parts] = (uint32_t)count;
+    finder->first[parts] = (uint32_t)finder->count;
     return 0;
+}
+
+static int finder_index(struct finder *finder, struct code *const *codes, size_t count)
+{
+    finder->count = count;
+    finder->start = codes[0]->addr;
+    finder->span = codes[count - 1]->addr + codes[count - 1]->size - finder->start;
+    if (count >= UINT32_MAX || finder->span > UINT32_MAX)
+        return -EOVERFLOW;
+    const int err = index_ranges(finder, codes);
+    return err ? err : find_full(finder);
 }
 
 int finder_new(struct code *const *codes, size_t count, struct finder **out)
@@ -57,43 +103,19 @@ void finder_free(struct finder *finder)
 {
     if (!finder)
         return;
+    free(finder->full);
     free(finder->ranges);
     free(finder);
 }
 
-/* The part of the span that holds the address. */
-static bool find_part(const struct finder *finder, uint64_t addr, uint64_t *part)
-{
-    *part = (addr - finder->start) >> finder->shift;
-    return addr >= finder->start && *part < finder->parts;
-}
-
-void finder_fetch_part(const struct finder *finder, uint64_t addr)
-{
-    uint64_t part;
-
-    if (find_part(finder, addr, &part))
-        __builtin_prefetch(&finder->first[part]);
-}
-
-void finder_fetch_range(const struct finder *finder, uint64_t addr)
-{
-    uint64_t part;
-
-    if (find_part(finder, addr, &part))
-        __builtin_prefetch(&finder->ranges[finder->first[part]]);
-}
-
-bool finder_holds(const struct finder *finder, uint64_t addr)
+bool finder_search(const struct finder *finder, uint64_t addr)
 {
     const uint64_t offset = addr - finder->start;
-    uint64_t part;
-
-    if (!find_part(finder, addr, &part))
-        return false;
+    const size_t part = (size_t)(offset >> finder->shift);
     /* The piece is the first one of its part or begins within it: at most the first of the next
      * part. */
     size_t low = finder->first[part], high = finder->first[part + 1];
+
     high += high < finder->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;

@@ -48,10 +48,12 @@ static int new_life(struct place *place, struct process *first, const struct sta
     return add_life(first, life);
 }
 
-struct process *lives_at(struct process *first, uint64_t time)
+struct process *lives_find(struct process *first, uint64_t time, uint64_t *since, uint64_t *until)
 {
     size_t low = 1, high = first->life_count;
 
+    *since = 0;
+    *until = UINT64_MAX;
     if (!first->lives)
         return first;
     while (low < high) {
@@ -61,7 +63,18 @@ struct process *lives_at(struct process *first, uint64_t time)
         else
             high = middle;
     }
+    if (low > 1)
+        *since = first->lives[low - 1]->begin;
+    if (low < first->life_count)
+        *until = first->lives[low]->begin;
     return first->lives[low - 1];
+}
+
+struct process *lives_at(struct process *first, uint64_t time)
+{
+    uint64_t since, until;
+
+    return lives_find(first, time, &since, &until);
 }
 
 /* Number of records of a process before `time`, from number `from` on. */

@@ -16,5 +16,7 @@
 int lives_split(struct place *place);
 /* What the pid of `first` was at that time. */
 struct process *lives_at(struct process *first, uint64_t time);
+/* The same, and the times [*since, *until) at which it was that. */
+struct process *lives_find(struct process *first, uint64_t time, uint64_t *since, uint64_t *until);
 
 #endif /* PLACE_LIVES_H */

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 /* More reads than a processor can have under way. */
-#define LOOKUP_BATCH 64
+#define SEARCHES 64
 
 int place_new(const struct place_options *options, struct place **out)
 {
@@ -168,23 +168,6 @@ static int make_rows(struct place *place)
     return 0;
 }
 
-static int index_pieces(struct place *place)
-{
-    int err = 0;
-
-    for (size_t i = 0; i < place->bias_count && !err; i++) {
-        struct bias *bias = &place->biases[i];
-        const struct place_file *file = &place->files[bias->file];
-        const struct place_extent *extent = &file->extents[bias->extent];
-        const size_t first = file->mirrors ? 0 : extent->first;
-        const size_t count = file->mirrors ? file->code_count : extent->count;
-        /* Addresses that are used over and over have one piece in each of very many extents. */
-        if (count > 1)
-            err = finder_new(file->codes + first, count, &bias->finder);
-    }
-    return err;
-}
-
 static int make_extents(struct place *place, struct process *process)
 {
     if (process->code_count == 0)
@@ -231,8 +214,6 @@ int place_run(struct place *place)
         err = lay_out_all(place);
     if (!err)
         err = timeline_run(place);
-    if (!err)
-        err = index_pieces(place);
     return err ? err : make_rows(place);
 }
 
@@ -260,15 +241,22 @@ const struct place_process *place_processes(const struct place *place, size_t *c
     return place->rows;
 }
 
-/* Answers a query for what is mapped by `bias`; or returns the finder that can. */
-static const struct finder *ask(const struct place *place, const struct bias *bias,
-                                struct place_query *query)
+static int make_finders(struct place *place)
 {
-    const struct place_extent *extent = &place->files[bias->file].extents[bias->extent];
+    int err = 0;
 
-    if (!bias->finder)
-        query->found = query->addr - extent->addr < extent->size ? PLACE_NAMED : PLACE_UNNAMED;
-    return bias->finder;
+    for (size_t i = 0; i < place->bias_count && !err; i++) {
+        struct bias *bias = &place->biases[i];
+        const struct place_file *file = &place->files[bias->file];
+        const struct place_extent *extent = &file->extents[bias->extent];
+        const size_t first = file->mirrors ? 0 : extent->first;
+        const size_t count = file->mirrors ? file->code_count : extent->count;
+        /* Addresses that are used over and over have one piece in each of very many extents. */
+        if (count > 1 && !bias->finder)
+            err = finder_new(file->codes + first, count, &bias->finder);
+    }
+    place->has_finders = !err;
+    return err;
 }
 
 /* Whether a process that holds no code had memory without a file there, or inherited it, and no
@@ -286,18 +274,36 @@ static bool is_unlogged(const struct process *process, uint64_t addr)
     return anonymous;
 }
 
-/* The pieces that are mapped at the address of a query; NULL: the answer is set. */
-static const struct finder *find_mapped(const struct place *place, struct place_query *query,
-                                        struct history_memo *memo)
+/* What is mapped at the address of a query, and where and when else in the process it is that. */
+struct answer {
+    uint32_t pid;
+    uint64_t start, size;  /* addresses [start, start + size) */
+    uint64_t since, until; /* times [since, until); none: it holds for the query only */
+    const struct bias *bias;
+    enum place_found found; /* if there is no bias */
+};
+
+/* Narrows the times down to those of another span. */
+static void within_times(struct answer *answer, uint64_t since, uint64_t until)
+{
+    if (answer->since < since)
+        answer->since = since;
+    if (answer->until > until)
+        answer->until = until;
+}
+
+static struct answer find_answer(const struct place *place, const struct place_query *query,
+                                 struct history_memo *memo)
 {
     struct process *process = process_find(place, query->pid);
-    uint64_t time = query->time;
+    struct answer answer = {.pid = query->pid, .found = PLACE_ELSEWHERE};
+    uint64_t time = query->time, since = 0, until = 0;
     bool anonymous = false;
 
-    query->found = PLACE_ELSEWHERE;
-    process = process ? lives_at(process, time) : NULL;
+    if (process)
+        process = lives_find(process, time, &since, &until);
     if (process && !process->holds_code && is_unlogged(process, query->addr))
-        query->found = PLACE_UNLOGGED;
+        answer.found = PLACE_UNLOGGED;
     for (unsigned depth = 0; process && process->holds_code && depth < ANCESTORS_MAX; depth++) {
         const struct history_change *change =
             history_find(&process->history, query->addr, time, memo);
@@ -305,39 +311,94 @@ static const struct finder *find_mapped(const struct place *place, struct place_
         /* A fork replaces what an earlier process of the same pid had. */
         if (change && is_child && change->time < process->fork_time)
             change = NULL;
-        if (change && change->value == MAPPED_FILE)
-            return NULL;
+        if (change && depth == 0) {
+            answer.start = memo->start;
+            answer.size = memo->end - memo->start;
+            answer.since = memo->since;
+            answer.until = memo->until;
+            within_times(&answer, since, until);
+            if (process->forked)
+                within_times(&answer, is_child ? process->fork_time : 0,
+                             is_child ? UINT64_MAX : process->fork_time);
+        }
+        if (change && change->value != MAPPED_FILE)
+            answer.bias = &place->biases[change->value - MAPPED_FIRST_BIAS];
         if (change)
-            return ask(place, &place->biases[change->value - MAPPED_FIRST_BIAS], query);
+            return answer;
         anonymous |= rangemap_overlaps(&process->anonymous_ranges, query->addr, query->addr + 1);
         if (is_child)
             time = process->fork_time;
         process = is_child ? process->parent : NULL;
     }
     if (anonymous)
-        query->found = PLACE_UNNAMED;
-    return NULL;
+        answer.found = PLACE_UNNAMED;
+    return answer;
 }
 
-void place_lookup(const struct place *place, struct place_query *queries, size_t count)
+static bool is_alike(const struct answer *answer, const struct place_query *query)
 {
-    const struct finder *finders[LOOKUP_BATCH];
-    struct history_memo memo = {0};
+    return query->addr - answer->start < answer->size && query->pid == answer->pid &&
+           query->time >= answer->since && query->time < answer->until;
+}
 
-    for (size_t first = 0; first < count; first += LOOKUP_BATCH) {
-        struct place_query *batch = queries + first;
-        const size_t size = count - first < LOOKUP_BATCH ? count - first : LOOKUP_BATCH;
-        for (size_t i = 0; i < size; i++) {
-            finders[i] = find_mapped(place, &batch[i], &memo);
-            if (finders[i])
-                finder_fetch_part(finders[i], batch[i].addr);
-        }
-        for (size_t i = 0; i < size; i++)
-            if (finders[i])
-                finder_fetch_range(finders[i], batch[i].addr);
-        for (size_t i = 0; i < size; i++)
-            if (finders[i])
-                batch[i].found =
-                    finder_holds(finders[i], batch[i].addr) ? PLACE_NAMED : PLACE_UNNAMED;
+/* Answers the query, or returns the finder that has to search for that. */
+static const struct finder *take_answer(const struct place *place, const struct answer *answer,
+                                        struct place_query *query)
+{
+    const struct bias *bias = answer->bias;
+    enum finder_answer found = FINDER_NO;
+
+    query->found = answer->found;
+    if (!bias)
+        return NULL;
+    if (bias->finder) {
+        found = finder_ask(bias->finder, query->addr);
+    } else {
+        const struct place_extent *extent = &place->files[bias->file].extents[bias->extent];
+        if (query->addr - extent->addr < extent->size)
+            found = FINDER_YES;
     }
+    query->found = found == FINDER_YES ? PLACE_NAMED : PLACE_UNNAMED;
+    return found == FINDER_SEARCH ? bias->finder : NULL;
+}
+
+struct search {
+    const struct finder *finder;
+    struct place_query *query;
+};
+
+static void search_all(const struct search *searches, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        finder_fetch_part(searches[i].finder, searches[i].query->addr);
+    for (size_t i = 0; i < count; i++)
+        finder_fetch_range(searches[i].finder, searches[i].query->addr);
+    for (size_t i = 0; i < count; i++)
+        if (finder_search(searches[i].finder, searches[i].query->addr))
+            searches[i].query->found = PLACE_NAMED;
+}
+
+int place_lookup(struct place *place, struct place_query *queries, size_t count)
+{
+    struct search searches[SEARCHES];
+    size_t waiting = 0;
+    struct history_memo memo = {0};
+    struct answer answer = {0};
+    const int err = place->has_finders ? 0 : make_finders(place);
+
+    for (size_t i = 0; i < count && !err; i++) {
+        struct place_query *query = &queries[i];
+        if (!is_alike(&answer, query))
+            answer = find_answer(place, query, &memo);
+        const struct finder *finder = take_answer(place, &answer, query);
+        if (!finder)
+            continue;
+        searches[waiting++] = (struct search){finder, query};
+        if (waiting == SEARCHES) {
+            search_all(searches, waiting);
+            waiting = 0;
+        }
+    }
+    search_all(searches, waiting);
+    return err;
 }

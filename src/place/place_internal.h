@@ -127,6 +127,7 @@ struct place {
     size_t file_count, file_capacity;
     bool *file_opened;   /* header page and tables of the file have had their events */
     struct bias *biases; /* by value - MAPPED_FIRST_BIAS */
+    bool has_finders;    /* each of them that needs one */
     size_t bias_count, bias_capacity;
 
     struct place_event *events;

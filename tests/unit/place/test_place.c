@@ -11,12 +11,11 @@
 
 #define HEAP UINT64_C(0x7f0000000000)
 
-static enum place_found found_at(const struct place *place, uint32_t pid, uint64_t addr,
-                                 uint64_t time)
+static enum place_found found_at(struct place *place, uint32_t pid, uint64_t addr, uint64_t time)
 {
     struct place_query query = {.addr = addr, .time = time, .pid = pid};
 
-    place_lookup(place, &query, 1);
+    assert_int_equal(place_lookup(place, &query, 1), 0);
     return query.found;
 }
 

@@ -55,12 +55,11 @@ struct world {
     size_t code_count;
 };
 
-static enum place_found found_at(const struct place *place, uint32_t pid, uint64_t addr,
-                                 uint64_t time)
+static enum place_found found_at(struct place *place, uint32_t pid, uint64_t addr, uint64_t time)
 {
     struct place_query query = {.addr = addr, .time = time, .pid = pid};
 
-    place_lookup(place, &query, 1);
+    assert_int_equal(place_lookup(place, &query, 1), 0);
     return query.found;
 }
 
@@ -211,9 +210,8 @@ static const struct code *code_at(const struct place *place, const struct view *
     return NULL;
 }
 
-static void check_slot(const struct place *place, const struct world *world, uint32_t pid,
-                       unsigned slot, uint64_t time, const struct memory *memory,
-                       const struct view *seen)
+static void check_slot(struct place *place, const struct world *world, uint32_t pid, unsigned slot,
+                       uint64_t time, const struct memory *memory, const struct view *seen)
 {
     const struct view *expected = &memory->slots[slot];
     const enum place_found found = found_at(place, pid, slot_address(world, slot), time);
@@ -238,7 +236,7 @@ static void check_slot(const struct place *place, const struct world *world, uin
     assert_int_equal(found == PLACE_NAMED, code != NULL);
 }
 
-static void replay(const struct place *place, const struct world *world)
+static void replay(struct place *place, const struct world *world)
 {
     static struct memory expected[PIDS + 1], seen[PIDS + 1];
     size_t event_count, next_event = 0, next_item = 0;

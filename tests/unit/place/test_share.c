@@ -47,11 +47,11 @@ static void run(struct place *place, struct code *codes, size_t count)
     assert_int_equal(place_run(place), 0);
 }
 
-static bool is_named(const struct place *place, uint32_t pid, uint64_t time)
+static bool is_named(struct place *place, uint32_t pid, uint64_t time)
 {
     struct place_query query = {.addr = HEAP, .time = time, .pid = pid};
 
-    place_lookup(place, &query, 1);
+    assert_int_equal(place_lookup(place, &query, 1), 0);
     return query.found == PLACE_NAMED;
 }
 

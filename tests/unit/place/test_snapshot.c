@@ -79,7 +79,7 @@ static bool is_named(const struct made *made, uint32_t pid, uint64_t addr, uint6
 {
     struct place_query query = {.addr = addr, .time = time, .pid = pid};
 
-    place_lookup(made->place, &query, 1);
+    assert_int_equal(place_lookup(made->place, &query, 1), 0);
     return query.found == PLACE_NAMED;
 }
 
