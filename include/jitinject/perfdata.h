@@ -151,8 +151,14 @@ int perfdata_rewind(struct perfdata *data);
  */
 int perfdata_next(struct perfdata *data, struct perfdata_record *record);
 
-/* Time of a record in ns. False: it has none (type >= 64, no TIME in its sample_type, time 0 or
- * ~0). */
+/* Whether it is one: some records have 0 or ~0 in the place of a time. */
+static inline bool perfdata_is_time(uint64_t time)
+{
+    return time != 0 && time != UINT64_MAX;
+}
+
+/* Time of a record in ns. False: it has none (type >= 64, no TIME in its sample_type, or what is
+ * there is none). */
 bool perfdata_time(const struct perfdata *data, const struct perfdata_record *record,
                    uint64_t *time);
 
@@ -243,6 +249,8 @@ int perfdata_write_build_id(struct perfdata_writer *writer, const uint8_t id[20]
  * errno. */
 int perfdata_writer_finish(struct perfdata_writer *writer);
 bool perfdata_writer_is_pipe(const struct perfdata_writer *writer);
+/* What a thread that it may have has taken of a processor, in ns, once it is finished. */
+uint64_t perfdata_writer_cpu(const struct perfdata_writer *writer);
 /* Bytes written so far, to all files. */
 uint64_t perfdata_writer_size(const struct perfdata_writer *writer);
 

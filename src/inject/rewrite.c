@@ -112,22 +112,34 @@ static bool is_dropped(struct rewrite *rewrite, uint64_t number)
     return true;
 }
 
+/* As perfdata_time; `sample` is what is known of a sample, or NULL. */
+static bool record_time(const struct recording *recording, const struct perfdata_record *record,
+                        const struct perfdata_sample *sample, uint64_t *time)
+{
+    if (!sample)
+        return perfdata_time(recording->data, record, time);
+    *time = sample->time;
+    return perfdata_is_time(*time);
+}
+
 static int rewrite_record(struct rewrite *rewrite, const struct perfdata_record *record,
                           uint64_t *greatest)
 {
     const struct recording *recording = rewrite->recording;
     struct perfdata_sample sample;
+    const bool is_sample = perfdata_sample(recording->data, record, &sample);
     uint64_t time;
     int err = 0;
 
     if (record->type == PERFDATA_FINISHED_ROUND)
         err = write_events(rewrite, *greatest);
-    else if (perfdata_time(recording->data, record, &time) && time > *greatest) {
+    else if (record_time(recording, record, is_sample ? &sample : NULL, &time) &&
+             time > *greatest) {
         *greatest = time;
         if (rewrite->in_file_order)
             err = write_events(rewrite, time);
     }
-    if (!err && perfdata_sample(recording->data, record, &sample))
+    if (!err && is_sample)
         err = count_sample(rewrite->count, &sample);
     if (err)
         return err;
@@ -178,8 +190,10 @@ int rewrite_records(struct recording *recording)
         err = rewrite_all(&rewrite);
     if (!err)
         recording->summary->output_bytes = perfdata_writer_size(rewrite.writer);
+    stopwatch_stop(&rewrite.watch, &recording->summary->times[INJECT_REWRITE]);
+    if (rewrite.writer)
+        recording->summary->times[INJECT_REWRITE].cpu += perfdata_writer_cpu(rewrite.writer);
     count_free(rewrite.count);
     perfdata_writer_free(rewrite.writer);
-    stopwatch_stop(&rewrite.watch, &recording->summary->times[INJECT_REWRITE]);
     return err;
 }

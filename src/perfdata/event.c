@@ -22,13 +22,11 @@ enum {
  * Where the record keeps its fields; NULL: nobody knows. Only attrs that differ in this need to be
  * told apart, by the id that is at one place in all of them.
  */
-static const struct layout *layout_of(const struct perfdata *data,
-                                      const struct perfdata_record *record)
+static const struct layout *layout_by_id(const struct perfdata *data,
+                                         const struct perfdata_record *record)
 {
     const struct attrs *attrs = &data->attrs;
 
-    if (attrs->uniform)
-        return attrs->layouts;
     if (!attrs->count)
         return NULL;
 
@@ -46,7 +44,13 @@ static const struct layout *layout_of(const struct perfdata *data,
     return attrs_layout_of_id(attrs, bytes_u64(record->bytes + at, data->swapped));
 }
 
-/* Where the record has its time, in bytes; 0: nowhere. */
+static inline const struct layout *layout_of(const struct perfdata *data,
+                                             const struct perfdata_record *record)
+{
+    return data->attrs.uniform ? data->attrs.layouts : layout_by_id(data, record);
+}
+
+/* Where a record that is no sample has its time, in bytes; 0: nowhere. */
 static size_t find_time(const struct perfdata *data, const struct perfdata_record *record)
 {
     const bool is_task = record->type == PERFDATA_FORK || record->type == PERFDATA_EXIT;
@@ -55,21 +59,29 @@ static size_t find_time(const struct perfdata *data, const struct perfdata_recor
 
     if (!layout)
         return 0;
-    if (record->type == PERFDATA_SAMPLE)
-        return layout->sample_time + sizeof(uint64_t) <= record->size ? layout->sample_time : 0;
     if (layout->tail_time && record->size >= RECORD_HEADER + layout->tail_size)
         return record->size - layout->tail_time;
     return is_task && record->size >= TASK_TIME + sizeof(uint64_t) ? TASK_TIME : 0;
 }
 
+/* The same of a sample. */
+static size_t find_sample_time(const struct perfdata *data, const struct perfdata_record *record)
+{
+    const struct layout *layout = layout_of(data, record);
+
+    return layout && layout->sample_time + sizeof(uint64_t) <= record->size ? layout->sample_time
+                                                                            : 0;
+}
+
 bool perfdata_time(const struct perfdata *data, const struct perfdata_record *record,
                    uint64_t *time)
 {
-    const size_t at = find_time(data, record);
+    const size_t at =
+        record->type == PERFDATA_SAMPLE ? find_sample_time(data, record) : find_time(data, record);
 
     if (at)
         *time = bytes_u64(record->bytes + at, data->swapped);
-    return at && *time != 0 && *time != UINT64_MAX;
+    return at && perfdata_is_time(*time);
 }
 
 bool perfdata_in_file_order(const struct perfdata *data)

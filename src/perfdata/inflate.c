@@ -50,7 +50,7 @@ void inflate_free(struct inflate *inflate)
 
 void inflate_reset(struct inflate *inflate)
 {
-    buffer_watch_notify(inflate->watch);
+    buffer_watch_notify(inflate->watch, inflate->buffer, BUFFER_SIZE);
     ZSTD_DCtx_reset(inflate->zstd, ZSTD_reset_session_only);
     inflate->begin = inflate->filled = 0;
     inflate->left = inflate->padding = 0;
@@ -67,7 +67,7 @@ void inflate_begin(struct inflate *inflate, uint64_t offset, uint64_t size, uint
 /* Brings what is not taken to the front of the buffer. */
 static void make_room(struct inflate *inflate)
 {
-    buffer_watch_notify(inflate->watch);
+    buffer_watch_notify(inflate->watch, inflate->buffer, BUFFER_SIZE);
     memmove(inflate->buffer, inflate->buffer + inflate->begin, inflate->filled - inflate->begin);
     inflate->filled -= inflate->begin;
     inflate->begin = 0;

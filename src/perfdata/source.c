@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "source.h"
 
+#include "jitinject/array.h"
 #include "jitinject/io.h"
 
 #include <stdlib.h>
@@ -13,20 +14,19 @@ int source_init(struct source *source, uint64_t largest, const struct buffer_wat
 {
     size_t capacity = largest < CAPACITY ? largest : CAPACITY;
 
-    *source = (struct source){
-        .fd = -1, .watch = watch, .buffer = malloc(capacity ? capacity : 1), .capacity = capacity};
+    *source = (struct source){.fd = -1, .watch = watch, .capacity = capacity};
+    source->buffer = source->buffers = array_new(capacity ? capacity : 1, SOURCE_BUFFERS);
     return source->buffer ? 0 : -ENOMEM;
 }
 
 void source_clear(struct source *source)
 {
-    free(source->buffer);
-    source->buffer = NULL;
+    free(source->buffers);
+    source->buffers = source->buffer = NULL;
 }
 
 void source_move(struct source *source, int fd, uint64_t offset, uint64_t end)
 {
-    buffer_watch_notify(source->watch);
     source->fd = fd;
     source->offset = offset;
     source->end = end;
@@ -42,14 +42,25 @@ void source_skip(struct source *source, uint64_t size)
         source->begin = source->filled;
 }
 
+/* The buffer to fill next. */
+static uint8_t *next_buffer(struct source *source)
+{
+    if (source->watch->before_reuse)
+        source->turn = (source->turn + 1) % SOURCE_BUFFERS;
+    uint8_t *buffer = source->buffers + source->turn * source->capacity;
+    buffer_watch_notify(source->watch, buffer, source->capacity);
+    return buffer;
+}
+
 int source_fill(struct source *source)
 {
     size_t rest = source_available(source);
     uint64_t unread = source_left(source) - rest;
     size_t room = source->capacity - rest;
 
-    buffer_watch_notify(source->watch);
-    memmove(source->buffer, source_bytes(source), rest);
+    uint8_t *buffer = next_buffer(source);
+    memmove(buffer, source_bytes(source), rest);
+    source->buffer = buffer;
     source->begin = 0;
     source->filled = rest;
     ssize_t got = io_pread(source->fd, source->buffer + rest, unread < room ? unread : room,

@@ -8,26 +8,32 @@
 #include <stdint.h>
 
 /*
- * Who still has use for bytes in the buffers is told before these move or are overwritten: this
- * lets the writer hold on to kept records without copying them.
+ * Who still has use for bytes in a buffer is told before these move or are overwritten: this lets
+ * the writer hold on to kept records without copying them.
  */
 struct buffer_watch {
-    void (*before_reuse)(void *context);
+    void (*before_reuse)(void *context, const uint8_t *buffer, size_t size);
     void *context;
 };
 
-static inline void buffer_watch_notify(const struct buffer_watch *watch)
+static inline void buffer_watch_notify(const struct buffer_watch *watch, const uint8_t *buffer,
+                                       size_t size)
 {
     if (watch->before_reuse)
-        watch->before_reuse(watch->context);
+        watch->before_reuse(watch->context, buffer, size);
 }
+
+/* While somebody watches, so many are filled by turns: they can be written behind the reader. */
+#define SOURCE_BUFFERS 4
 
 struct source {
     int fd;
     const struct buffer_watch *watch;
-    uint64_t offset; /* in the file, of the next byte */
-    uint64_t end;    /* in the file, of the stretch */
-    uint8_t *buffer;
+    uint64_t offset;  /* in the file, of the next byte */
+    uint64_t end;     /* in the file, of the stretch */
+    uint8_t *buffers; /* side by side, `capacity` bytes each */
+    size_t turn;
+    uint8_t *buffer; /* whose turn it is */
     size_t capacity;
     size_t begin, filled; /* buffer[begin .. filled) are the next bytes */
 };

@@ -217,8 +217,38 @@ static int next_in_part(struct perfdata *data, struct perfdata_record *record)
     return got;
 }
 
+/*
+ * What nearly all records are: whole in the buffer, and of a type that has nothing behind it.
+ * False: nothing was done.
+ */
+static bool take_buffered(struct perfdata *data, struct perfdata_record *record)
+{
+    struct source *source = &data->source;
+    const size_t available = source_available(source);
+    const uint8_t *bytes = source_bytes(source);
+
+    if (available < RECORD_HEADER || data->inflate || data->payload)
+        return false;
+    const uint32_t type = bytes_u32(bytes, data->swapped);
+    const uint16_t size = bytes_u16(bytes + 6, data->swapped);
+    if (type >= PERFDATA_HEADER_ATTR || size < RECORD_HEADER || size > available)
+        return false;
+    record->number = data->number++;
+    record->offset = source->offset;
+    record->type = type;
+    record->misc = bytes_u16(bytes + 4, data->swapped);
+    record->size = size;
+    record->bytes = bytes;
+    record->payload = 0;
+    source->offset += size;
+    source->begin += size;
+    return true;
+}
+
 int perfdata_next(struct perfdata *data, struct perfdata_record *record)
 {
+    if (take_buffered(data, record))
+        return RECORD;
     int got = next_in_part(data, record);
 
     while (got == NOTHING && data->part + 1 < data->part_count) {

@@ -13,14 +13,34 @@
 
 /* Runs below this are gathered: a system call costs as much as copying about that much. */
 #define RUN_SIZE_DIRECT (16u << 10)
-#define STAGED_SIZE     (256u << 10)
+#define STAGED_SIZE     (64u << 10)
 #define COPY_SIZE       (1u << 20)
+
+/* Writes bytes that stay where they are, perhaps later. */
+static void write_behind(struct perfdata_writer *writer, const uint8_t *bytes, size_t size)
+{
+    if (!writer->err)
+        writer->err = writer->behind
+                          ? behind_write(writer->behind, writer->fd, bytes, size, writer->written)
+                          : io_write(writer->fd, bytes, size);
+    writer->written += size;
+}
+
+static void wait_for(const struct perfdata_writer *writer, const uint8_t *bytes, size_t size)
+{
+    if (writer->behind)
+        behind_wait(writer->behind, bytes, size);
+}
 
 static void write_staged(struct perfdata_writer *writer)
 {
-    if (!writer->err && writer->staged_size)
-        writer->err = io_write(writer->fd, writer->staged, writer->staged_size);
+    if (!writer->staged_size)
+        return;
+    write_behind(writer, writer->staged, writer->staged_size);
+    writer->turn ^= 1;
+    writer->staged = writer->staging[writer->turn];
     writer->staged_size = 0;
+    wait_for(writer, writer->staged, STAGED_SIZE);
 }
 
 /* Writes or stages bytes that writer->offset counts already. */
@@ -29,8 +49,7 @@ static void put(struct perfdata_writer *writer, const uint8_t *bytes, size_t siz
     if (writer->staged_size + size > STAGED_SIZE || size >= RUN_SIZE_DIRECT)
         write_staged(writer);
     if (size >= RUN_SIZE_DIRECT) {
-        if (!writer->err)
-            writer->err = io_write(writer->fd, bytes, size);
+        write_behind(writer, bytes, size);
     } else if (size) {
         memcpy(writer->staged + writer->staged_size, bytes, size);
         writer->staged_size += size;
@@ -44,21 +63,36 @@ static void end_run(struct perfdata_writer *writer)
     writer->run_size = 0;
 }
 
-static void before_reuse(void *context)
+static void before_reuse(void *context, const uint8_t *buffer, size_t size)
 {
-    end_run(context);
+    struct perfdata_writer *writer = context;
+
+    end_run(writer);
+    wait_for(writer, buffer, size);
+}
+
+/* Hands all that is held back on. */
+static void push_out(struct perfdata_writer *writer)
+{
+    end_run(writer);
+    write_staged(writer);
 }
 
 void writer_flush(struct perfdata_writer *writer)
 {
-    end_run(writer);
-    write_staged(writer);
+    push_out(writer);
+    if (!writer->behind)
+        return;
+    const int err = behind_finish(writer->behind);
+    writer->err = writer->err ? writer->err : err;
 }
 
 void writer_append(struct perfdata_writer *writer, const void *bytes, size_t size)
 {
     end_run(writer);
     put(writer, bytes, size);
+    if (size >= RUN_SIZE_DIRECT)
+        wait_for(writer, bytes, size);
     writer->offset += size;
 }
 
@@ -94,14 +128,14 @@ void writer_append_file(struct perfdata_writer *writer, int fd, const struct sec
 /* What follows goes to the file of that part. Only the one with the header is come back to. */
 static void enter_part(struct perfdata_writer *writer, size_t part)
 {
-    writer_flush(writer);
+    push_out(writer);
     if (writer->part == 0)
         writer->main_offset = writer->offset;
     else
         writer->further_size += writer->offset;
     writer->part = part;
     writer->fd = part ? writer->part_fds[part - 1] : writer->main_fd;
-    writer->offset = part ? 0 : writer->main_offset;
+    writer->offset = writer->written = part ? 0 : writer->main_offset;
 }
 
 void perfdata_writer_split(struct perfdata_writer *writer, const int *fds)
@@ -133,8 +167,14 @@ int perfdata_writer_new(struct perfdata *data, enum perfdata_form form, int fd,
     writer->data = data;
     writer->pipe = data->pipe || form == PERFDATA_FORM_PIPE;
     writer->fd = writer->main_fd = fd;
-    writer->staged = malloc(STAGED_SIZE);
-    int err = writer->staged ? begin(writer) : -ENOMEM;
+    writer->staging[0] = malloc(STAGED_SIZE);
+    writer->staging[1] = malloc(STAGED_SIZE);
+    writer->staged = writer->staging[0];
+    int err = writer->staging[0] && writer->staging[1] ? 0 : -ENOMEM;
+    if (!err && form != PERFDATA_FORM_PIPE)
+        err = behind_new(&writer->behind);
+    if (!err)
+        err = begin(writer);
     if (err) {
         perfdata_writer_free(writer);
         return err;
@@ -150,7 +190,9 @@ void perfdata_writer_free(struct perfdata_writer *writer)
         return;
     if (writer->data->watch.context == writer)
         writer->data->watch = (struct buffer_watch){0};
-    free(writer->staged);
+    behind_free(writer->behind);
+    free(writer->staging[0]);
+    free(writer->staging[1]);
     free(writer->moved);
     free(writer->build_ids);
     free(writer);
@@ -210,6 +252,11 @@ int perfdata_writer_finish(struct perfdata_writer *writer)
 bool perfdata_writer_is_pipe(const struct perfdata_writer *writer)
 {
     return writer->pipe;
+}
+
+uint64_t perfdata_writer_cpu(const struct perfdata_writer *writer)
+{
+    return writer->behind ? behind_cpu(writer->behind) : 0;
 }
 
 uint64_t perfdata_writer_size(const struct perfdata_writer *writer)

@@ -3,6 +3,7 @@
 #ifndef JITINJECT_PERFDATA_WRITER_H
 #define JITINJECT_PERFDATA_WRITER_H
 
+#include "behind.h"
 #include "internal.h"
 
 /* An AUXTRACE record that was kept: the index of these in the features names their places. */
@@ -19,13 +20,17 @@ struct perfdata_writer {
     int main_fd;
     int err;               /* the first that occurred; nothing more is written then */
     uint64_t offset;       /* in that file, of the next byte, with what is not written yet */
+    uint64_t written;      /* and without */
     uint64_t main_offset;  /* in the file with the header, while another one is written */
     uint64_t further_size; /* of the other files that are done */
+    struct behind *behind; /* NULL: the output is a stream */
 
     /* Kept records that lie one behind another in a buffer of the reader, not written yet. */
     const uint8_t *run;
     size_t run_size;
-    /* What was put together from small pieces, before the run. */
+    /* What was put together from small pieces, before the run: one of two by turns. */
+    uint8_t *staging[2];
+    size_t turn;
     uint8_t *staged;
     size_t staged_size;
 
