@@ -121,12 +121,10 @@ struct jitdump_line_traits {
     uint64_t bias;  /* what its writer adds to each address in them */
 };
 
-/* Pieces in the first block of an index; each block has twice as many as the one before. */
-#define JITDUMP_BLOCK_BITS 8
-
 /* All pieces of code of a dump in the order of its records, in blocks that never move. */
 struct jitdump_index {
-    struct code *blocks[64 - JITDUMP_BLOCK_BITS];
+    struct code *blocks[64]; /* 1 << block_bits pieces, and each twice as many as the one before */
+    unsigned block_bits;
     size_t count;
     struct jitdump_stats stats;
     struct jitdump_line_traits lines;
@@ -135,8 +133,8 @@ struct jitdump_index {
 /* Piece number `number`, of those that are there. */
 static inline struct code *jitdump_index_code(const struct jitdump_index *index, size_t number)
 {
-    const size_t first = (size_t)1 << JITDUMP_BLOCK_BITS;
-    const unsigned block = 63 - JITDUMP_BLOCK_BITS - (unsigned)__builtin_clzll(number + first);
+    const size_t first = (size_t)1 << index->block_bits;
+    const unsigned block = 63 - index->block_bits - (unsigned)__builtin_clzll(number + first);
 
     return &index->blocks[block][number + first - (first << block)];
 }
@@ -145,7 +143,7 @@ static inline struct code *jitdump_index_code(const struct jitdump_index *index,
 static inline struct code *jitdump_index_run(const struct jitdump_index *index, size_t number,
                                              size_t *count)
 {
-    const size_t first = (size_t)1 << JITDUMP_BLOCK_BITS, at = number + first;
+    const size_t first = (size_t)1 << index->block_bits, at = number + first;
     const size_t left = ((size_t)1 << (64 - __builtin_clzll(at))) - at;
 
     *count = index->count - number < left ? index->count - number : left;

@@ -8,8 +8,13 @@
 
 /* As most machines have them. Where they are of another size it is an alignment like any. */
 #define HUGE_PAGE ((size_t)2 << 20)
-/* From here on a huge page is worth what it takes. */
-#define LARGE (HUGE_PAGE / 2)
+/* From here on a huge page is worth what it takes: it costs as much as about ten small ones. */
+#define LARGE (HUGE_PAGE / 8)
+
+static size_t whole_pages(size_t size)
+{
+    return (size + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
+}
 
 void *array_new(size_t count, size_t item_size)
 {
@@ -18,7 +23,7 @@ void *array_new(size_t count, size_t item_size)
     const size_t size = count * item_size;
     if (size < LARGE)
         return malloc(size ? size : 1);
-    const size_t whole = (size + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
+    const size_t whole = whole_pages(size);
     void *items = aligned_alloc(HUGE_PAGE, whole);
     if (items)
         madvise(items, whole, MADV_HUGEPAGE); /* without them it is slower, that is all */
@@ -32,9 +37,12 @@ bool array_reserve_bytes(void **items, size_t *capacity, size_t need, size_t ite
     size_t grown = *capacity ? *capacity + *capacity / 2 : 16;
     if (grown < need)
         grown = need;
-    if (grown > SIZE_MAX / item_size)
+    if (grown > (SIZE_MAX - HUGE_PAGE) / item_size)
         return false;
-    /* Once it is large it moves to huge pages, and stays there. */
+    /* Once it is large it moves to huge pages, and stays there: these are used to their ends, since
+     * realloc() would give what seems to be left of them back. */
+    if (grown * item_size >= LARGE)
+        grown = whole_pages(grown * item_size) / item_size;
     const bool becomes_large = *capacity * item_size < LARGE && grown * item_size >= LARGE;
     void *moved = becomes_large ? array_new(grown, item_size) : realloc(*items, grown * item_size);
     if (!moved)

@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FETCH_COPIES 65536
-#define FETCH_BUFFER (256u << 10)
+#define FETCH_COPIES 8192
 /* Bytes that nobody asked for are read along up to here: a call costs about as much. */
 #define FETCH_GAP 8192
 /* From here on the way through the buffer costs more than a call of its own. */
@@ -30,7 +29,7 @@ struct image_fetch {
     bool sorted;
 };
 
-int image_fetch_new(const struct image_source *sources, const struct diag *diag,
+int image_fetch_new(const struct image_source *sources, const struct diag *diag, uint8_t *buffer,
                     struct image_fetch **out)
 {
     struct image_fetch *fetch = calloc(1, sizeof(*fetch));
@@ -42,8 +41,8 @@ int image_fetch_new(const struct image_source *sources, const struct diag *diag,
     fetch->diag = diag;
     fetch->sorted = true;
     fetch->copies = malloc(FETCH_COPIES * sizeof(*fetch->copies));
-    fetch->buffer = malloc(FETCH_BUFFER);
-    if (!fetch->copies || !fetch->buffer) {
+    fetch->buffer = buffer;
+    if (!fetch->copies) {
         image_fetch_free(fetch);
         return -ENOMEM;
     }
@@ -56,7 +55,6 @@ void image_fetch_free(struct image_fetch *fetch)
     if (!fetch)
         return;
     free(fetch->copies);
-    free(fetch->buffer);
     free(fetch);
 }
 
@@ -121,7 +119,7 @@ static size_t group(const struct copy *first, size_t count, uint64_t *end)
         const struct copy *next = &first[n];
         const uint64_t next_end = next->offset + next->size;
         if (next->source != first->source || next->size >= FETCH_DIRECT ||
-            next->offset > *end + FETCH_GAP || next_end > first->offset + FETCH_BUFFER)
+            next->offset > *end + FETCH_GAP || next_end > first->offset + IMAGE_FETCH_BUFFER)
             break;
         if (next_end > *end)
             *end = next_end;

@@ -15,8 +15,10 @@
 
 struct image_fetch;
 
-/* 0 or -ENOMEM. */
-int image_fetch_new(const struct image_source *sources, const struct diag *diag,
+#define IMAGE_FETCH_BUFFER (256u << 10)
+
+/* `buffer` has IMAGE_FETCH_BUFFER bytes and is borrowed. 0 or -ENOMEM. */
+int image_fetch_new(const struct image_source *sources, const struct diag *diag, uint8_t *buffer,
                     struct image_fetch **out);
 void image_fetch_free(struct image_fetch *fetch);
 

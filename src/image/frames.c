@@ -34,7 +34,7 @@ int frames_open(struct frames *frames, struct image *image, uint64_t offset, uin
                               .offset = offset,
                               .size = size,
                               .swapped = image_target_swapped(image->target)};
-    return image_stream_open(&frames->stream, &image->output, offset, FRAMES_BUFFER);
+    return image_stream_open(&frames->stream, &image->output, offset, NULL, FRAMES_BUFFER);
 }
 
 void frames_close(struct frames *frames)

@@ -36,7 +36,7 @@ static int write_section_names(struct image *image)
             names.size += strlen(image->sections[i].name) + 1;
 
     int err = image_add_section(image, &names);
-    err = err ?: image_stream_open(&stream, &image->output, names.offset, HEADERS_BUFFER);
+    err = err ?: image_stream_open(&stream, &image->output, names.offset, NULL, HEADERS_BUFFER);
     if (err)
         return err;
     image_stream_put(&stream, "", 1);
@@ -53,7 +53,7 @@ static int write_section_headers(struct image *image, uint64_t offset)
     const struct image_target *target = image->target;
     struct image_stream stream;
     uint32_t name = 0, next_name = 1;
-    int err = image_stream_open(&stream, &image->output, offset, HEADERS_BUFFER);
+    int err = image_stream_open(&stream, &image->output, offset, NULL, HEADERS_BUFFER);
 
     if (err)
         return err;

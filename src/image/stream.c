@@ -6,17 +6,19 @@
 #include <string.h>
 
 int image_stream_open(struct image_stream *stream, struct image_output *output, uint64_t offset,
-                      size_t capacity)
+                      uint8_t *buffer, size_t capacity)
 {
     *stream = (struct image_stream){
-        .output = output, .offset = offset, .buffer = malloc(capacity), .capacity = capacity};
+        .output = output, .offset = offset, .buffer = buffer, .capacity = capacity};
+    if (!buffer)
+        stream->buffer = stream->own = malloc(capacity);
     return stream->buffer ? 0 : -ENOMEM;
 }
 
 void image_stream_close(struct image_stream *stream)
 {
-    free(stream->buffer);
-    stream->buffer = NULL;
+    free(stream->own);
+    stream->buffer = stream->own = NULL;
 }
 
 int image_stream_flush(struct image_stream *stream)

@@ -10,15 +10,18 @@
 
 struct image_stream {
     struct image_output *output;
-    uint64_t offset; /* in the file, of buffer[0] */
-    uint8_t *buffer;
+    uint64_t offset;       /* in the file, of buffer[0] */
+    uint8_t *buffer, *own; /* NULL: borrowed */
     size_t used, capacity;
     int err; /* the first failure: later writes do nothing, the flush returns it */
 };
 
-/* 0 or -ENOMEM; image_stream_close is safe after either, and on a zeroed stream. */
+/*
+ * With a buffer of its own, if `buffer` is NULL, or that one, which is borrowed. 0 or -ENOMEM;
+ * image_stream_close is safe after either, and on a zeroed stream.
+ */
 int image_stream_open(struct image_stream *stream, struct image_output *output, uint64_t offset,
-                      size_t capacity);
+                      uint8_t *buffer, size_t capacity);
 void image_stream_close(struct image_stream *stream);
 
 /*

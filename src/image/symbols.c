@@ -24,8 +24,6 @@
  */
 #define CLOSING_SYMBOLS 2
 
-#define SYMBOLS_BUFFER (240u << 10) /* a multiple of both sizes of a symbol */
-
 bool image_symbols_has(const struct code *code)
 {
     return code->size != 0;
@@ -122,15 +120,15 @@ static int add_first(struct image_symbols *symbols)
                               image->names.offset + name);
 }
 
-int image_symbols_open(struct image_symbols *symbols, struct image *image)
+int image_symbols_open(struct image_symbols *symbols, struct image *image, uint8_t *buffer)
 {
     *symbols = (struct image_symbols){.image = image, .next_name = 1};
     image->symbols.link = (uint32_t)image->section_count + 1; /* .strtab */
     int err = image_add_section(image, &image->symbols);
     err = err ?: image_add_section(image, &image->names);
     err = err
-              ?: image_stream_open(&symbols->table, &image->output, image->symbols.offset,
-                                   SYMBOLS_BUFFER);
+              ?: image_stream_open(&symbols->table, &image->output, image->symbols.offset, buffer,
+                                   IMAGE_SYMBOLS_BUFFER);
     return err ?: add_first(symbols);
 }
 

@@ -15,9 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TEXT_BUFFER  (1u << 20)
-#define NAMES_BUFFER (512u << 10)
+#define TEXT_BUFFER  (256u << 10)
+#define NAMES_BUFFER (128u << 10)
 #define TEXT_RUNS    4096
+#define BUFFERS      (TEXT_BUFFER + NAMES_BUFFER + IMAGE_FETCH_BUFFER + IMAGE_SYMBOLS_BUFFER)
 /* Gaps of this size and more are not written. */
 #define TEXT_HOLE 4096
 
@@ -32,7 +33,7 @@ struct text {
     struct image_fetch *fetch;
     struct image_symbols symbols;
     struct image_stream names;
-    uint8_t *buffer;
+    uint8_t *buffer; /* for code; behind it are the buffers of the others, on the same huge page */
     size_t used;
     struct run *runs;
     size_t run_count;
@@ -41,13 +42,18 @@ struct text {
 static int text_open(struct text *text, struct image *image)
 {
     *text = (struct text){.image = image,
-                          .buffer = array_new(TEXT_BUFFER, 1),
+                          .buffer = array_new(BUFFERS, 1),
                           .runs = malloc(TEXT_RUNS * sizeof(struct run))};
-    int err = text->buffer && text->runs ? 0 : -ENOMEM;
+    if (!text->buffer || !text->runs)
+        return -ENOMEM;
+    uint8_t *names = text->buffer + TEXT_BUFFER, *fetched = names + NAMES_BUFFER;
+    uint8_t *symbols = fetched + IMAGE_FETCH_BUFFER;
+    int err = image_fetch_new(image->sources, image->diag, fetched, &text->fetch);
 
-    err = err ?: image_fetch_new(image->sources, image->diag, &text->fetch);
-    err = err ?: image_symbols_open(&text->symbols, image);
-    err = err ?: image_stream_open(&text->names, &image->output, image->names.offset, NAMES_BUFFER);
+    err = err ?: image_symbols_open(&text->symbols, image, symbols);
+    err = err
+              ?: image_stream_open(&text->names, &image->output, image->names.offset, names,
+                                   NAMES_BUFFER);
     return err;
 }
 

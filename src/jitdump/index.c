@@ -11,6 +11,14 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+/*
+ * Bytes of a dump for which the first block has room for a piece: there are seldom fewer. Many
+ * small blocks would be on small pages, which cost more.
+ */
+#define BYTES_A_PIECE  2048
+#define BLOCK_BITS_MIN 8
+#define BLOCK_BITS_MAX 20
+
 /* Bytes of the code_index of a LOAD, which is right before the name. */
 #define LOAD_INDEX_SIZE 8
 
@@ -25,16 +33,25 @@ struct builder {
     uint16_t source;
 };
 
+static unsigned choose_block_bits(uint64_t size)
+{
+    unsigned bits = BLOCK_BITS_MIN;
+
+    while (bits < BLOCK_BITS_MAX && UINT64_C(2) << bits <= size / BYTES_A_PIECE)
+        bits++;
+    return bits;
+}
+
 /* Adds a piece; NULL when memory is out. */
 static struct code *add_code(struct jitdump_index *index)
 {
-    const size_t first = (size_t)1 << JITDUMP_BLOCK_BITS, number = index->count + first;
+    const size_t first = (size_t)1 << index->block_bits, number = index->count + first;
 
     if ((number & (number - 1)) == 0) { /* it is the first one of a block */
         struct code *block = array_new(number, sizeof(*block));
         if (!block)
             return NULL;
-        index->blocks[__builtin_ctzll(number) - JITDUMP_BLOCK_BITS] = block;
+        index->blocks[(unsigned)__builtin_ctzll(number) - index->block_bits] = block;
     }
     return jitdump_index_code(index, index->count++);
 }
@@ -189,7 +206,7 @@ int jitdump_index_build(struct jitdump *dump, uint16_t source, const struct diag
     struct jitdump_record record;
     int status;
 
-    *index = (struct jitdump_index){0};
+    *index = (struct jitdump_index){.block_bits = choose_block_bits(jitdump_size(dump))};
     int err = jitdump_reader_new(dump, diag, &builder.reader);
     if (err)
         return err;

@@ -6,9 +6,6 @@
 
 #include <limits.h>
 
-/* No record is further (three days in ns, about one in cycles) from the first and from the one
- * before it. */
-#define TIME_SPAN ((uint64_t)1 << 48)
 /* PID_MAX_LIMIT of Linux on 64 bits, include/linux/threads.h. */
 #define PID_LIMIT ((uint32_t)4 << 20)
 /* What a name, and what padding, may take without raising doubt. */
@@ -23,17 +20,6 @@ void trust_note_time(struct trust_times *times, uint64_t time)
         times->first = time;
     times->known = true;
     times->last = time;
-}
-
-static bool is_near(uint64_t a, uint64_t b)
-{
-    return (a > b ? a - b : b - a) < TIME_SPAN;
-}
-
-/* Either will do: one of the two may itself come from a damaged record. */
-bool trust_in_time(const struct trust_times *times, uint64_t time)
-{
-    return !times->known || is_near(time, times->first) || is_near(time, times->last);
 }
 
 static bool pid_is_plausible(uint32_t pid)
@@ -74,7 +60,8 @@ static bool fields_are_plausible(uint32_t id, const uint8_t *raw, uint32_t room,
 enum trust trust_of(struct window *window, const struct frame *frame,
                     const struct trust_times *times)
 {
-    uint8_t raw[64]; /* the longest fixed part, that of MOVE */
+    uint8_t copy[64]; /* the longest fixed part, that of MOVE */
+    const uint8_t *raw = copy;
     uint32_t fixed = frame_fixed_size(frame->id);
     bool is_known = fixed && frame->size >= fixed;
     bool in_time = trust_in_time(times, frame->time);
@@ -86,8 +73,11 @@ enum trust trust_of(struct window *window, const struct frame *frame,
     /* Of a record that is cut within its fields there is no more to see. */
     if (window->size - frame->offset < fixed)
         return TRUST_CERTAIN;
-    return window_peek(window, frame->offset, raw, fixed) &&
-                   fields_are_plausible(frame->id, raw, frame->size - fixed, window->swapped)
+    if (window_holds(window, frame->offset, fixed))
+        raw = window->bytes + (frame->offset - window->start);
+    else if (!window_peek_far(window, frame->offset, copy, fixed))
+        return TRUST_DOUBTFUL;
+    return fields_are_plausible(frame->id, raw, frame->size - fixed, window->swapped)
                ? TRUST_CERTAIN
                : TRUST_DOUBTFUL;
 }

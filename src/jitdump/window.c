@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "window.h"
 
+#include "jitinject/array.h"
 #include "jitinject/io.h"
 
 #include <errno.h>
@@ -43,12 +44,14 @@ static bool read_exactly(struct window *window, uint64_t offset, void *buffer, s
 
 static bool grow(struct window *window, size_t size)
 {
-    size_t capacity = size > WINDOW_SIZE ? size : WINDOW_SIZE;
+    size_t capacity = window->size < WINDOW_SIZE ? (size_t)window->size : WINDOW_SIZE;
 
+    if (capacity < size)
+        capacity = size;
     if (window->capacity >= size && window->bytes)
         return true;
     window_release(window);
-    window->bytes = malloc(capacity);
+    window->bytes = array_new(capacity, 1);
     if (!window->bytes) {
         window->error = -ENOMEM;
         return false;
@@ -57,25 +60,20 @@ static bool grow(struct window *window, size_t size)
     return true;
 }
 
-const uint8_t *window_at(struct window *window, uint64_t offset, size_t size, size_t *have)
+const uint8_t *window_at_far(struct window *window, uint64_t offset, size_t size, size_t *have)
 {
-    if (!within(window, offset, size))
+    if (!within(window, offset, size) || !grow(window, size))
         return NULL;
-    if (!window_holds(window, offset, size)) {
-        if (!grow(window, size))
-            return NULL;
-        uint64_t left = window->size - offset;
-        window->start = offset;
-        window->filled = 0;
-        size_t fill = left < window->capacity ? (size_t)left : window->capacity;
-        if (!read_exactly(window, offset, window->bytes, fill))
-            return NULL;
-        window->filled = fill;
-    }
-    size_t at = (size_t)(offset - window->start);
+    const uint64_t left = window->size - offset;
+    const size_t fill = left < window->capacity ? (size_t)left : window->capacity;
+    window->start = offset;
+    window->filled = 0;
+    if (!read_exactly(window, offset, window->bytes, fill))
+        return NULL;
+    window->filled = fill;
     if (have)
-        *have = window->filled - at;
-    return window->bytes + at;
+        *have = fill;
+    return window->bytes;
 }
 
 bool window_peek_far(struct window *window, uint64_t offset, void *buffer, size_t size)

@@ -31,12 +31,24 @@ static inline bool window_holds(const struct window *window, uint64_t offset, si
            size <= window->filled - (size_t)(offset - window->start);
 }
 
+/* As window_at, for what the window does not hold. */
+const uint8_t *window_at_far(struct window *window, uint64_t offset, size_t size, size_t *have);
+
 /*
  * At least `size` bytes at `offset`, *have of them (have may be NULL), good until the next call.
  * The window grows where `size` is more than it holds. NULL where the dump has fewer, or on an
  * error.
  */
-const uint8_t *window_at(struct window *window, uint64_t offset, size_t size, size_t *have);
+static inline const uint8_t *window_at(struct window *window, uint64_t offset, size_t size,
+                                       size_t *have)
+{
+    if (!window_holds(window, offset, size))
+        return window_at_far(window, offset, size, have);
+    const size_t at = (size_t)(offset - window->start);
+    if (have)
+        *have = window->filled - at;
+    return window->bytes + at;
+}
 
 /* As window_peek, for what the window does not hold. */
 bool window_peek_far(struct window *window, uint64_t offset, void *buffer, size_t size);

@@ -38,15 +38,40 @@ static uint64_t code_end(const struct code *code)
     return code->addr + code->size;
 }
 
-/* Whether `next` may lie in the extent that began at `start` and reaches up to `end`. */
-static bool continues_extent(const struct process *process, const struct code *previous,
-                             const struct code *next, uint64_t start)
+/* Whether `next` may lie in the extent that began at `start` and whose last piece is `previous`.
+ * No library has anything between the two. */
+static bool continues_extent(const struct code *previous, const struct code *next, uint64_t start)
 {
-    const uint64_t end = code_end(previous);
+    return next->layer == previous->layer && next->addr - code_end(previous) <= EXTENT_GAP &&
+           code_end(next) - start <= EXTENT_MAX;
+}
 
-    return next->layer == previous->layer && next->addr - end <= EXTENT_GAP &&
-           code_end(next) - start <= EXTENT_MAX &&
-           !rangemap_overlaps(&process->library_ranges, end, next->addr);
+/* Where the first library is that has something at the address or above. */
+static uint64_t next_library(const struct process *process, uint64_t addr)
+{
+    const struct rangemap *ranges = &process->library_ranges;
+    const struct range *range = rangemap_get(ranges, rangemap_find(ranges, addr));
+
+    return range ? range->start : UINT64_MAX;
+}
+
+/* The first piece behind the extent that begins with number `first`. */
+static size_t find_end(const struct process *process, size_t first, size_t count)
+{
+    struct code *const *codes = process->by_offset;
+    const uint64_t start = codes[first]->addr;
+    uint64_t library = next_library(process, code_end(codes[first]));
+    size_t next = first + 1;
+
+    for (; next < count && continues_extent(codes[next - 1], codes[next], start); next++) {
+        const uint64_t end = code_end(codes[next - 1]);
+        /* It may lie within the code. */
+        if (library < end)
+            library = next_library(process, end);
+        if (library < codes[next]->addr)
+            break;
+    }
+    return next;
 }
 
 int windows_make_extents(struct process *process)
@@ -56,9 +81,7 @@ int windows_make_extents(struct process *process)
     int err = 0;
 
     for (size_t first = 0, next; first < count; first = next) {
-        for (next = first + 1; next < count; next++)
-            if (!continues_extent(process, codes[next - 1], codes[next], codes[first]->addr))
-                break;
+        next = find_end(process, first, count);
         if (!array_reserve(&process->extents, &process->extent_capacity, process->extent_count + 1))
             return -ENOMEM;
         process->extents[process->extent_count++] = (struct place_extent){

@@ -30,7 +30,7 @@ int lines_section_open(struct lines_section *section, struct image *image,
     section->header.offset = offset;
     /* What is compressed comes behind its header, which is written at the end. */
     return image_stream_open(&section->stream, &image->output,
-                             offset + (compress ? image_compression_size(image->target) : 0),
+                             offset + (compress ? image_compression_size(image->target) : 0), NULL,
                              SECTION_BUFFER);
 }
 
