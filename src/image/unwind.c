@@ -105,14 +105,14 @@ static int collect_group(struct unwind *unwind, struct code *const *first, struc
 static int collect_users(struct unwind *unwind)
 {
     const struct place_file *file = unwind->image->file;
-    struct code *const *const end = file->table_codes + file->table_code_count;
     size_t count = 0;
     int err = 0;
 
-    for (struct code *const *code = file->table_codes; code < end; code++)
-        count += has_tables(*code);
+    for (size_t i = 0; i < file->table_code_count; i++)
+        count += has_tables(file->table_codes[i]);
     if (count == 0)
         return 0;
+    struct code *const *const end = file->table_codes + file->table_code_count;
     unwind->users = malloc(count * sizeof(*unwind->users));
     if (!unwind->users)
         return -ENOMEM;

@@ -262,8 +262,10 @@ static int write_frame(struct job *job, const struct combine_cell *cell)
 
     memcpy(parameters, factors, sizeof(factors));
     const uint8_t *end = lines_write_uleb(parameters + sizeof(factors), cell->return_register);
-    const struct cfi_cie cie = {
-        .version = 3, .parameters = parameters, .parameters_size = (size_t)(end - parameters)};
+    const struct cfi_cie cie = {.version = 3,
+                                .parameters = parameters,
+                                .parameters_size = (size_t)(end - parameters),
+                                .instructions = end};
     const struct cfi_fde fde = {.instructions = job->combine.instructions,
                                 .instructions_size = job->combine.size};
     const int done = frames_add(job->frames, &cie, &fde, cell->start, cell->end - cell->start);

@@ -73,10 +73,10 @@ class Perf:
         command = self.command + ["script", "-f", "--ns", "-i", data, "-F", fields]
         return run(command, env=home(home_dir)).stdout.decode(errors="surrogateescape")
 
-    def samples(self, data, home_dir):
+    def samples(self, data, home_dir, options=()):
         # Inlined frames come from line tables: they are no matter of names here, and slow.
         command = self.command + ["script", "-f", "--ns", "--no-inline", "-i", data,
-                                  "-F", "pid,tid,time,event,ip,sym,dso"]
+                                  "-F", "pid,tid,time,event,ip,sym,dso", *options]
         text = run(command, env=home(home_dir)).stdout.decode(errors="surrogateescape")
         return parse_samples(text)
 

@@ -128,6 +128,30 @@ class Outcome:
                     + "\n    ".join(map(str, self.mappings[:5])))
 
 
+def chain_of(prefix, first=0, depth=5):
+    """The symbols of a stack of tinyjit's functions, the innermost first."""
+    return [f"{prefix}{number}" for number in reversed(range(first, first + depth))]
+
+
+def broken_stacks(samples, chains, end="main"):
+    """What is wrong if not almost every sample in the first function of a chain of symbols has all of
+    it, and behind it the symbol `end`; none may have another one in between."""
+    by_leaf = {chain[0]: chain for chain in chains}
+    inside = [[frame.symbol for frame in sample.frames] for sample in samples
+              if sample.frames and sample.frames[0].symbol in by_leaf]
+    if len(inside) <= 40:
+        yield f"only {len(inside)} samples in {list(by_leaf)[:5]}"
+    whole = 0
+    for symbols in inside:
+        chain = by_leaf[symbols[0]]
+        if wrong := [pair for pair in zip(symbols, chain) if pair[0] != pair[1]]:
+            yield f"{wrong[0][0]} where {wrong[0][1]} was: {symbols[:8]}"
+            return
+        whole += len(symbols) >= len(chain) and (end is None or end in symbols[len(chain):])
+    if whole < 0.95 * len(inside):
+        yield f"{whole} of {len(inside)} stacks lead through all functions"
+
+
 def our_mappings(output):
     """The mapping events of our .so files, but for those of their first pages, without code."""
     with open(output, "rb") as file:

@@ -54,6 +54,22 @@ def of_node(made, outcome):
     shares_of(outcome, r"JS:.(hot\w+) ", ["hotOne", "hotTwo"])
 
 
+def leads_through(sample, *prefixes):
+    """Whether the sample has a frame of each, in whatever order."""
+    return all(any(frame.symbol.startswith(prefix) for frame in sample.frames)
+               for prefix in prefixes)
+
+
+def of_unwinding_info(made, outcome):
+    """Stacks lead out of JavaScript, by V8's tables and by its frame pointers."""
+    of_node(made, outcome)
+    inside = [sample for sample in outcome.samples
+              if sample.frames and sample.frames[0].symbol.startswith("JS:")]
+    whole = sum(leads_through(sample, "Builtin:JSEntry", "node::Start") for sample in inside)
+    outcome.expect(whole > 200 and whole >= 0.99 * len(inside),
+                   f"{whole} of {len(inside)} stacks lead to the start of node")
+
+
 def of_wasm(made, outcome):
     _, wasm = loads(made)
     outcome.expect(wasm >= WASM_FUNCTIONS, f"only {wasm} functions in the dump")
@@ -87,6 +103,10 @@ def of_python(made, outcome):
                 found[match.group(1)] += 1
                 break
     total = len(outcome.samples)
+    whole = sum(leads_through(sample, "py::hot_", "py::<module>", "Py_BytesMain")
+                for sample in outcome.samples)
+    outcome.expect(whole >= 0.95 * sum(found.values()),
+                   f"{whole} of {sum(found.values())} stacks lead to the start of python")
     outcome.expect(found["hot_one"] > 0.3 * total and found["hot_two"] > 0.3 * total,
                    f"of {total} samples in {dict(found)}")
 
@@ -124,6 +144,8 @@ RUNTIMES = {
     "node": Runtime(node([workload("hot.js")]), of_node),
     "node-wasm": Runtime(node([workload("manyfuncs.js"), str(WASM_FUNCTIONS), "20000"],
                               "--no-wasm-lazy-compilation"), of_wasm),
+    "node-unwinding-info": Runtime(node([workload("hot.js")], "--perf-prof-unwinding-info"),
+                                   of_unwinding_info, (*DWARF, "-F", "299")),
     "node-family": Runtime(node([workload("family.js")]), of_family),
     # Its code uses the frame pointer for something else, and perf drops the stacks it finds there.
     "php": Runtime(php, of_php, ()),

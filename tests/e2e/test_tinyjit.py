@@ -48,31 +48,14 @@ def of_prefork(outcome):
 
 
 def of_stacks(chains, images=1):
-    """Almost every sample in the first function of a chain of symbols has all of it, and then main.
-
-    The recording tells of all memory, also of files that were where code is now, so that code may
+    """The recording tells of all memory, also of files that were where code is now, so that code may
     have to be mapped piece by piece."""
     def check(outcome):
-        by_leaf = {chain[0]: chain for chain in chains}
-        inside = [sample for sample in outcome.samples
-                  if sample.frames and sample.frames[0].symbol in by_leaf]
-        outcome.expect(len(inside) > 40, f"only {len(inside)} samples in {list(by_leaf)[:5]}")
-        whole = collections.Counter()
-        for sample in inside:
-            symbols = [frame.symbol for frame in sample.frames]
-            chain = by_leaf[symbols[0]]
-            rest = symbols[len(chain):]
-            is_whole = (symbols[:len(chain)] == chain
-                        and ("main" in rest or not outcome.recorded_here))
-            whole[is_whole] += 1
-        outcome.expect(whole[True] >= 0.95 * len(inside),
-                       f"{whole[True]} of {len(inside)} stacks lead through all functions")
+        end = "main" if outcome.recorded_here else None
+        for fault in recording.broken_stacks(outcome.samples, chains, end):
+            outcome.expect(False, fault)
         outcome.expect(len(outcome.images) == images, f"{outcome.images}: expected {images}")
     return check
-
-
-def chain_of(prefix, first=0, depth=5):
-    return [f"{prefix}{number}" for number in reversed(range(first, first + depth))]
 
 
 def of_generations(outcome):
@@ -80,7 +63,7 @@ def of_generations(outcome):
     after it: so stacks are to be whole whichever that is."""
     outcome.expect_shares({"first4": 1, "second4": 1, "third4": 1})
     names = ["first", "second", "third"]
-    of_stacks([chain_of(name) for name in names], 3)(outcome)
+    of_stacks([recording.chain_of(name) for name in names], 3)(outcome)
     tables = {outcome.tables(image) for image in outcome.images}
     outcome.expect(len(tables) == 1, "the files have different unwind tables")
 
@@ -133,10 +116,10 @@ SCENARIOS = {
     "fork-own": Scenario(of_fork),
     "prefork": Scenario(of_prefork, exceptions=[before_a_sibling_replaced_it]),
     "threads": Scenario(simple({f"thread{t}_{n}": 1 for t in range(4) for n in range(3)})),
-    "nofp": Scenario(of_stacks([chain_of("inner")]), DWARF),
-    "nofp-mapped": Scenario(of_stacks([chain_of("inner")]), DWARF),
+    "nofp": Scenario(of_stacks([recording.chain_of("inner")]), DWARF),
+    "nofp-mapped": Scenario(of_stacks([recording.chain_of("inner")]), DWARF),
     "nofp-reuse": Scenario(of_generations, DWARF),
-    "nofp-many": Scenario(of_stacks([chain_of("f", first) for first in range(0, 1000, 5)]), DWARF),
+    "nofp-many": Scenario(of_stacks([recording.chain_of("f", first) for first in range(0, 1000, 5)]), DWARF),
     "debug": Scenario(of_lines, ()),
     "debug-biased": Scenario(of_lines, ()),
 }

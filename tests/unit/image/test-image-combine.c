@@ -326,8 +326,10 @@ static struct combine_cell make_cell(struct model *models, size_t count)
 static void start_result(struct cfi_walk *walk, const struct combine *combine)
 {
     static const uint8_t parameters[] = {1, 1, RETURN};
-    const struct cfi_cie cie = {
-        .version = 3, .parameters = parameters, .parameters_size = sizeof(parameters)};
+    const struct cfi_cie cie = {.version = 3,
+                                .parameters = parameters,
+                                .parameters_size = sizeof(parameters),
+                                .instructions = parameters};
     size_t size = combine->size;
 
     assert_true(cfi_check_instructions(combine->instructions, &size));
