@@ -18,12 +18,16 @@ import recording
 import perfdiff
 import perfread
 from jitbuild import ARCH_TIMESTAMP, JitDump
-from perfbuild import (ARCH, COMM, COMM_EXEC, CPU, DEFAULT_FLAGS, FLAG_MMAP2,
-                       HEADER_EVENT_TYPE, HOSTNAME, ID, IDENTIFIER, IP, PERIOD, SAMPLE_ID_ALL,
-                       STREAM_ID, TID, TIME, USER, Attr, PerfData)
+from perfbuild import (ARCH, AUX, AUXTRACE_INFO, BRANCH_STACK, CALLCHAIN, COMM, COMM_EXEC, CPU,
+                       DEFAULT_FLAGS, FLAG_MMAP2, HEADER_EVENT_TYPE, HOSTNAME, ID, IDENTIFIER, IP,
+                       ITRACE_START, PERIOD, SAMPLE_ID_ALL, STREAM_ID, TID, TIME, USER, Attr,
+                       PerfData)
 
 HEAP = 0x7F0000000000
 OLD_FLAGS = DEFAULT_FLAGS & ~FLAG_MMAP2 & ~COMM_EXEC  # mmap2 and comm_exec came with 3.12 and 3.16
+# Bits of branch_sample_type, with that of user space.
+ANY_BRANCH, CALL_STACK, HARDWARE_INDEX = 1 | 1 << 3, 1 | 1 << 11, 1 << 17
+CONTEXT_USER = 2**64 - 512  # in a call chain
 SHIFT, MULT, ZERO = 10, 512, 7  # of TIME_CONV: a cycle is half a nanosecond
 
 
@@ -31,11 +35,13 @@ def cycles(time):
     return (time - ZERO) * 2
 
 
-def build(attrs=None, *, mmap2=True, arch=False, extra=None, features=(), events=1, **options):
+def build(attrs=None, *, mmap2=True, arch=False, extra=None, features=(), events=1,
+          sample=None, **options):
     """A process with two functions, one after the other, at one address, and a sample in each.
 
     `arch`: the dump has the times of the processor, as the default clock of perf wants it. `extra`
-    adds records between the samples, `features` are (bit, payload).
+    adds records between the samples, `features` are (bit, payload), `sample` more fields of the
+    samples.
     """
     perf = PerfData(attrs or [Attr(IP | TID | TIME | PERIOD)])
     add = perf.mmap2 if mmap2 else perf.mmap
@@ -50,7 +56,8 @@ def build(attrs=None, *, mmap2=True, arch=False, extra=None, features=(), events
         time = 2000 + 1000 * number
         dump.load(HEAP + 0x100, bytes([0x90] * 32), f"function{number}",
                   time=cycles(time) if arch else time)
-        perf.sample(HEAP + 0x108, pid=100, time=time + 500, attr=number % events, cpu=1)
+        perf.sample(HEAP + 0x108, pid=100, time=time + 500, attr=number % events, cpu=1,
+                    **(sample or {}))
         if extra:
             extra(perf)
         perf.finished_round()
@@ -87,6 +94,23 @@ def event_types():
     return struct.pack("<Q64s", 0, b"cycles")
 
 
+def branches(index=None):
+    """A branch stack (struct perf_branch_entry: from, to, flags), with the index of the newest
+    entry in the hardware or without: two calls in the function, which the mispredicted bit tells apart."""
+    words = [2] + ([] if index is None else [index])
+    words += [HEAP + 0x10A, HEAP + 0x108, 1, HEAP + 0x11C, HEAP + 0x100, 2]
+    return dict(tail=struct.pack(f"<{len(words)}Q", *words))
+
+
+def traces(perf):
+    """Two pieces of a trace, for two processors, as of Intel PT, with the records around them."""
+    perf.record(AUXTRACE_INFO, struct.pack("<II", 1, 0) + bytes(8 * 14))
+    for idx in range(2):
+        perf.event(ITRACE_START, struct.pack("<II", 100, 100), pid=100, time=2300)
+        perf.event(AUX, struct.pack("<QQQ", 4096 * idx, 4096, 0), pid=100, time=2400)
+        perf.auxtrace(bytes([idx]) * 4096, offset=4096 * idx, idx=idx, cpu=idx, tid=100)
+
+
 CASES = {
     "attrs of 64 bytes, no mmap2": lambda: build([old(64)], mmap2=False, arch=True),
     "attrs of 72 bytes, no mmap2": lambda: build([old(72)], mmap2=False, arch=True),
@@ -116,6 +140,16 @@ CASES = {
          Attr(IDENTIFIER | IP | TID | TIME, ids=[2], type=1, config=9, clockid=None)]),
     "records of other types": lambda: build(extra=unknown_records),
     "other bits of misc": lambda: build(extra=odd_misc),
+    "branch stacks": lambda: build(
+        [Attr(IP | TID | TIME | BRANCH_STACK, branches=ANY_BRANCH)], sample=branches()),
+    "branch stacks with the index of the hardware": lambda: build(
+        [Attr(IP | TID | TIME | BRANCH_STACK, branches=ANY_BRANCH | HARDWARE_INDEX)],
+        sample=branches(7)),
+    "call chains of branch stacks (lbr)": lambda: build(
+        [Attr(IP | TID | TIME | CALLCHAIN | BRANCH_STACK, branches=CALL_STACK | HARDWARE_INDEX)],
+        sample=dict(callchain=[CONTEXT_USER, HEAP + 0x108], **branches(0))),
+    "pieces of a trace (AUX)": lambda: build(extra=traces),
+    "pieces of a trace (AUX) in a pipe": lambda: build(extra=traces, pipe=True),
     "mappings with build-ids": lambda: build(
         extra=lambda perf: perf.mmap2("/usr/lib/c.so", 0x700000, 0x1000, pid=100, time=2420,
                                       build_id=bytes(range(20)))),
@@ -139,6 +173,8 @@ def judge(case):
     assert removed in (["jit-100.dump"], ["jit-100.dump", "//anon"]), removed
     assert changes.added, "nothing was injected"
     for bit, payload in changes.before.features.items():
+        if bit == perfread.AUXTRACE_FEATURE:  # which perfread has checked
+            continue
         assert changes.after.features[bit] == payload, f"feature {bit}"
     known = [perf for perf in profiles.perfs() if reads(perf, "perf.data")]
     for perf in known:

@@ -72,7 +72,7 @@ class Attr:
 
     def __init__(self, sample_type=IP | TID | TIME | PERIOD, *, type=1, config=0, period=1000000,
                  flags=DEFAULT_FLAGS, clockid=CLOCK_MONOTONIC, ids=(), size=128, regs_user=0,
-                 stack_user=0, read_format=0):
+                 stack_user=0, read_format=0, branches=0):
         self.sample_type = sample_type
         self.type, self.config, self.period = type, config, period
         self.flags = flags | (USE_CLOCKID if clockid is not None else 0)
@@ -80,6 +80,7 @@ class Attr:
         self.ids, self.size = list(ids), size
         self.regs_user, self.stack_user = regs_user, stack_user
         self.read_format = read_format
+        self.branches = branches  # branch_sample_type
 
     def pack(self, order="<"):
         # The flags are a bit field, which a big-endian compiler fills from the top bit of the
@@ -90,7 +91,7 @@ class Attr:
         fields = struct.pack(order + "IIQQQQ", self.type, self.size, self.config, self.period,
                              self.sample_type, self.read_format)
         fields += flags
-        fields += struct.pack(order + "IIQQQQIiQ", 0, 0, 0, 0, 0, self.regs_user, self.stack_user,
+        fields += struct.pack(order + "IIQQQQIiQ", 0, 0, 0, 0, self.branches, self.regs_user, self.stack_user,
                               self.clockid, 0)
         return fields.ljust(self.size, b"\0")[:self.size]
 
