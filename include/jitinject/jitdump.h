@@ -56,7 +56,8 @@ void jitdump_identity(const struct jitdump *dump, dev_t *device, ino_t *inode);
 int jitdump_fd(const struct jitdump *dump);
 uint64_t jitdump_size(const struct jitdump *dump);
 
-/* Offset of the name within a LOAD record (jitdump specification). */
+/* Offsets within a LOAD record: of the code's address and of the name (jitdump specification). */
+#define JITDUMP_LOAD_CODE_ADDR 32
 #define JITDUMP_LOAD_NAME 56
 
 /* One record as found in the stream. */

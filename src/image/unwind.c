@@ -264,6 +264,18 @@ static int add_user(struct unwind *unwind, const struct user *user, uint64_t shi
     return 0;
 }
 
+/* Where the LOAD of the piece says that it is, before it was moved. 0 or a negative errno. */
+static int loaded_at(const struct unwind *unwind, const struct code *code, uint64_t *addr)
+{
+    const struct jitdump *dump = unwind->image->sources[code->source].dump;
+    const uint64_t offset = code->name - JITDUMP_LOAD_NAME + JITDUMP_LOAD_CODE_ADDR;
+    uint8_t bytes[8] = {0};
+    const ssize_t got = io_pread(jitdump_fd(dump), bytes, sizeof(bytes), offset);
+
+    *addr = bytes_u64(bytes, jitdump_header(dump)->swapped);
+    return got < 0 ? (int)got : 0;
+}
+
 /* All users [first, end) of one record. */
 static int add_record(struct unwind *unwind, size_t first, size_t end)
 {
@@ -277,13 +289,11 @@ static int add_record(struct unwind *unwind, size_t first, size_t end)
         return err;
     }
     for (size_t i = first; i < end && !err; i++) {
-        const struct code *code = users[i].code;
-        /* Of what was moved away from an absolute table the old address is not known. */
-        if (layout.is_absolute && code->flags & CODE_MOVED)
-            unwind->image->stats->unwind_dropped++;
-        else
-            err = add_user(unwind, &users[i],
-                           layout.is_absolute ? 0 : code->addr - users[first].code->addr);
+        /* Tables that follow their code were found behind the first user. */
+        uint64_t from = layout.is_absolute ? users[i].code->addr : users[first].code->addr;
+        if (layout.is_absolute && users[i].code->flags & CODE_MOVED)
+            err = loaded_at(unwind, users[i].code, &from);
+        err = err ?: add_user(unwind, &users[i], users[i].code->addr - from);
     }
     return err;
 }

@@ -6,8 +6,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Offset of the code's address within a LOAD record. */
-#define LOAD_CODE_ADDR 32
 /* Longer names are not looked at: no path is longer. */
 #define NAME_MAX_SIZE 4352
 
@@ -41,8 +39,9 @@ static int find_loaded_addr(const struct jitdump_lines *lines, const struct jitd
     *addr = code->addr;
     if (!(code->flags & CODE_MOVED))
         return 0;
-    int err = debug_view_copy(&lines->view, dump, code->name - JITDUMP_LOAD_NAME + LOAD_CODE_ADDR,
-                              sizeof(*addr), addr);
+    int err =
+        debug_view_copy(&lines->view, dump, code->name - JITDUMP_LOAD_NAME + JITDUMP_LOAD_CODE_ADDR,
+                        sizeof(*addr), addr);
     *addr = bytes_u64(addr, dump->header.swapped);
     return err;
 }
