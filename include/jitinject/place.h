@@ -42,6 +42,7 @@ enum place_mapping_kind {
  * place_add_fork:    `child` starts as a copy of `parent`.
  * place_add_exec:    `pid` is another program from then on, with memory of its own; so it is
  *                    after a fork that makes it again.
+ * place_add_exit:    a thread of `pid` has ended, which after the last one means the process.
  * place_add_dump:    the process writes a dump from `time` on: no code of it ran before.
  * place_add_codes:   `count` pieces, codes[i] of process codes[i].pid. They are borrowed until
  *                    place_free, which may read and mark them (`layer`, `flags`). Pieces of size 0
@@ -53,6 +54,7 @@ int place_add_mapping(struct place *place, uint32_t pid, uint64_t time, uint64_t
                       uint64_t record);
 int place_add_fork(struct place *place, uint32_t child, uint32_t parent, uint64_t time);
 int place_add_exec(struct place *place, uint32_t pid, uint64_t time);
+int place_add_exit(struct place *place, uint32_t pid, uint64_t time);
 int place_add_dump(struct place *place, uint32_t pid, uint64_t time);
 int place_add_codes(struct place *place, struct code *codes, size_t count);
 

@@ -159,15 +159,16 @@ static int scan_task(struct recording *recording, const struct perfdata_record *
 
     if (!perfdata_task(recording->data, record, &task) || task.was_there)
         return 0;
-    /* Threads come and go. */
-    if (record->type == PERFDATA_FORK ? task.pid == task.ppid : task.pid != task.tid)
-        return 0;
     take_time(recording, record, &time);
+    int err = record->type == PERFDATA_EXIT ? place_add_exit(recording->place, task.pid, time) : 0;
+    /* Threads come and go. */
+    if (err || (record->type == PERFDATA_FORK ? task.pid == task.ppid : task.pid != task.tid))
+        return err;
     const struct task event = {.time = time,
                                .pid = task.pid,
                                .parent = task.ppid,
                                .kind = record->type == PERFDATA_EXIT ? TASK_EXIT : TASK_FORK};
-    int err = tasks_add(&recording->tasks, &event);
+    err = tasks_add(&recording->tasks, &event);
     if (!err && event.kind == TASK_FORK)
         err = place_add_fork(recording->place, task.pid, task.ppid, time);
     return err;

@@ -44,6 +44,7 @@ static int new_life(struct place *place, struct process *first, const struct sta
     place->processes[place->process_count++] = life;
     life->pid = first->pid;
     life->first = first;
+    life->related = first->related;
     life->begin = start->time;
     return add_life(first, life);
 }

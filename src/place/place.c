@@ -85,6 +85,17 @@ int place_add_exec(struct place *place, uint32_t pid, uint64_t time)
     return 0;
 }
 
+int place_add_exit(struct place *place, uint32_t pid, uint64_t time)
+{
+    struct process *process = process_get(place, pid);
+
+    if (!process)
+        return -ENOMEM;
+    if (time > process->exit_time)
+        process->exit_time = time;
+    return 0;
+}
+
 int place_add_dump(struct place *place, uint32_t pid, uint64_t time)
 {
     struct process *process = process_get(place, pid);

@@ -34,6 +34,7 @@ struct process {
     uint64_t dump_time; /* no piece is older, as far as the recording tells */
     uint64_t *dump_times;
     size_t dump_count, dump_capacity;
+    uint64_t exit_time;  /* of the first: of the last thread that ended, in any of its lives */
     uint64_t fork_time;  /* of the last fork that made it */
     uint64_t child_time; /* of the last fork that it made, so far in the timeline */
     struct process *parent;

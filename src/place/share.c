@@ -176,9 +176,10 @@ static uint64_t memory_of(const struct process *process, const struct code *code
 
 static bool has_ended(const struct process *process, uint64_t time)
 {
-    const struct process *now = lives_at(process->first, time);
+    const struct process *first = process->first, *now = lives_at(process->first, time);
 
-    return now->begin > process->begin;
+    return now->begin > process->begin ||
+           (first->exit_time < time && first->exit_time > process->made);
 }
 
 /* Gives a piece to all that have its memory, or to the one that logged it. */

@@ -137,7 +137,47 @@ static void who_became_another_program_does_not_get_it(void **state)
     place_free(place);
 }
 
+/* A shell becomes the master. */
+static void who_has_become_another_program_shares(void **state)
+{
+    struct code codes[] = {piece(30, FIRST), piece(40, SECOND)};
+    struct place *place = new_place();
+
+    (void)state;
+    map(place, MASTER, 2, 0);
+    assert_int_equal(place_add_exec(place, MASTER, 5), 0);
+    map(place, MASTER, 10, MEMORY);
+    assert_int_equal(place_add_fork(place, FIRST, MASTER, 20), 0);
+    assert_int_equal(place_add_fork(place, SECOND, MASTER, 21), 0);
+    run(place, codes, 2);
+    assert_true(is_named(place, SECOND, 35));
+    assert_true(is_named(place, MASTER, 35));
+    assert_int_equal(file_of(place, FIRST, 45), file_of(place, SECOND, 45));
+    place_free(place);
+}
+
 /* As after perf came to processes that were there: it tells no forks, but all mappings. */
+/* Unless a thread of it ran on; and who gets its pid is another one. */
+static void who_has_ended_does_not_get_it(void **state)
+{
+    struct code codes[] = {piece(30, FIRST), piece(40, SECOND), piece(60, SECOND),
+                           piece(80, SECOND)};
+    struct place *place = new_family(MEMORY);
+
+    (void)state;
+    assert_int_equal(place_add_exit(place, FIRST, 35), 0);
+    assert_int_equal(place_add_exit(place, FIRST, 50), 0);
+    assert_int_equal(place_add_fork(place, FIRST, MASTER, 70), 0);
+    run(place, codes, 4);
+    const int first = file_of(place, FIRST, 30), second = file_of(place, FIRST, 40);
+    assert_int_not_equal(first, second);
+    assert_int_equal(file_of(place, FIRST, 60), second);
+    assert_int_equal(file_of(place, SECOND, 60), file_of(place, MASTER, 60));
+    assert_int_not_equal(file_of(place, SECOND, 60), second);
+    assert_int_equal(file_of(place, FIRST, 80), file_of(place, SECOND, 80));
+    place_free(place);
+}
+
 static void the_same_memory_is_enough(void **state)
 {
     struct code code = piece(30, FIRST);
@@ -175,6 +215,8 @@ int main(void)
         cmocka_unit_test(private_memory_is_not_shared),
         cmocka_unit_test(who_has_other_memory_there_does_not_get_it),
         cmocka_unit_test(who_became_another_program_does_not_get_it),
+        cmocka_unit_test(who_has_become_another_program_shares),
+        cmocka_unit_test(who_has_ended_does_not_get_it),
         cmocka_unit_test(the_same_memory_is_enough),
         cmocka_unit_test(a_later_worker_inherits_it),
     };
