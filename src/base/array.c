@@ -8,8 +8,8 @@
 
 /* As most machines have them. Where they are of another size it is an alignment like any. */
 #define HUGE_PAGE ((size_t)2 << 20)
-/* From here on a huge page is worth what it takes: it costs as much as about ten small ones. */
-#define LARGE (HUGE_PAGE / 8)
+/* From here on it has huge pages of its own; smaller ones are on those of the heap. */
+#define LARGE (2 * HUGE_PAGE)
 
 static size_t whole_pages(size_t size)
 {
@@ -39,15 +39,15 @@ bool array_reserve_bytes(void **items, size_t *capacity, size_t need, size_t ite
         grown = need;
     if (grown > (SIZE_MAX - HUGE_PAGE) / item_size)
         return false;
-    /* Once it is large it moves to huge pages, and stays there: these are used to their ends, since
-     * realloc() would give what seems to be left of them back. */
-    if (grown * item_size >= LARGE)
+    /* A large one uses its huge pages to their ends, and is copied: realloc() would move it to
+     * where no huge page begins, and give what seems to be left of the last one back. */
+    const bool is_large = grown * item_size >= LARGE;
+    if (is_large)
         grown = whole_pages(grown * item_size) / item_size;
-    const bool becomes_large = *capacity * item_size < LARGE && grown * item_size >= LARGE;
-    void *moved = becomes_large ? array_new(grown, item_size) : realloc(*items, grown * item_size);
+    void *moved = is_large ? array_new(grown, item_size) : realloc(*items, grown * item_size);
     if (!moved)
         return false;
-    if (becomes_large && *items) {
+    if (is_large && *items) {
         memcpy(moved, *items, *capacity * item_size);
         free(*items);
     }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "command.h"
 
+#include "jitinject/heap.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -26,6 +28,7 @@ int command_finish(void)
 /* `jitinject -i FILE -o FILE` is the inject command without its name. */
 int main(int argc, char **argv)
 {
+    heap_prepare();
     for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]) && argc > 1; i++)
         if (strcmp(argv[1], commands[i].name) == 0)
             return commands[i].run(argc - 1, argv + 1);
