@@ -15,6 +15,8 @@ import sys
 import tempfile
 
 TOOLS = ["perf-inject", "other-perf-inject", "jitinject", "cat"]
+# What bench/targets compares with besides. "input" is no tool: the recording as it is.
+MORE_TOOLS = ["cp", "input"]
 SLOW_FROM = 50000  # functions
 OTHER_PERF_UP_TO = 20000
 
@@ -69,9 +71,14 @@ def tools(args):
             tool = Tool(key, key, version([path, "--version"], r"(\d\S*)") or "unknown",
                         lambda data, dumps, out: [path, "-i", data, "-o", out, "-vv"] + more,
                         ["perf"], False, None)
-        else:
+        elif key == "cat":
             tool = Tool(key, key, version(["cat", "--version"], r"(\d\S*)") or "unknown",
                         lambda data, dumps, out: ["cat", data] + dumps, None, False, None)
+        elif key == "cp":
+            tool = Tool(key, key, version(["cp", "--version"], r"(\d\S*)") or "unknown",
+                        lambda data, dumps, out: ["cp", data, out], None, False, None)
+        else:
+            tool = Tool(key, key, "-", lambda data, dumps, out: ["true"], ["perf"], False, None)
         if tool is None:
             sys.exit("%s: no version to be had" % key)
         found.append(tool)
@@ -184,7 +191,8 @@ class Recording:
                 while file.read(1 << 20):
                     pass
 
-    def run(self, args, tool):
+    def run(self, args, tool, report=True):
+        """One run of the tool, and of what reads its result if that is wanted."""
         remove_all_but(self.directory, self.files)
         new_directory(self.work)
         home = new_directory(os.path.join(self.work, "home"))
@@ -192,13 +200,17 @@ class Recording:
         log = os.path.join(self.work, "stdout")
         self.read()
         command = tool.command(self.data, self.dumps, out)
-        run = measure(args, command, log if tool.perf else out, home)
+        run = measure(args, command, out if tool.key == "cat" else log, home)
         run["command"] = command
         run["files"], run["written"] = count_written(
             [self.directory, os.path.dirname(out), home], self.files)
         if tool.key == "jitinject":
             run["steps"] = read_steps(log)
-        if not run["error"] and tool.perf:
+        run["outputs"] = {entry.name: entry.stat().st_size for entry in
+                          os.scandir(os.path.dirname(out)) if entry.is_file()}
+        if tool.key == "input":
+            out = self.data
+        if not run["error"] and tool.perf and report:
             command = tool.perf + ["report", "--stdio", "-n", "-i", out]
             run["report"] = measure(args, command, log, home)
             run["report"]["command"] = command
@@ -212,7 +224,8 @@ class Recording:
         return run
 
 
-def measure_size(args, functions, contestants, scratch):
+def measure_size(args, functions, contestants, scratch, look=None):
+    """Runs of all tools on one recording; `look` is given it before it goes."""
     recording = Recording(args, functions, scratch)
     contestants = [tool for tool in contestants if not tool.limit or functions <= tool.limit]
     runs = {tool.key: [] for tool in contestants}
@@ -221,7 +234,8 @@ def measure_size(args, functions, contestants, scratch):
         for tool in contestants[first:] + contestants[:first]:
             slow = tool.slow and functions >= SLOW_FROM
             if len(runs[tool.key]) < (args.slow_runs if slow else args.runs):
-                runs[tool.key].append(recording.run(args, tool))
+                report = len(runs[tool.key]) < args.reports
+                runs[tool.key].append(recording.run(args, tool, report))
     size = {
         "functions": functions,
         "plain": not args.samples and not args.generate,
@@ -231,6 +245,8 @@ def measure_size(args, functions, contestants, scratch):
         "tools": [{"key": tool.key, "name": tool.name, "runs": runs[tool.key]}
                   for tool in contestants],
     }
+    if look:
+        size["look"] = look(recording)
     shutil.rmtree(recording.directory)
     shutil.rmtree(recording.work)
     return size

@@ -16,6 +16,7 @@ enum {
     MARKER_SIZE = 4096,
     /* How a runtime makes room for code: V8 commits pages of this size when they are needed. */
     CODE_PAGE = 256 * 1024,
+    PAGE = 4096,
 };
 
 const struct mapped_file runtime_binary = {"/opt/app/bin/app", 0x555500400000, 0x1800000, 0x400000,
@@ -136,6 +137,20 @@ static void add_code_pages(struct events *events, const struct workload *workloa
     }
 }
 
+/* Memory of code that has been there for a while, all over the time of loading. */
+static void add_remaps(struct events *events, const struct workload *workload,
+                       const struct process *process)
+{
+    const struct options *options = workload->options;
+    uint32_t count = options->remaps / options->processes;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t index = (uint32_t)((uint64_t)i * process->count / count);
+        uint64_t page = workload->functions[process->first + index / 2].address / PAGE * PAGE;
+        add_mapping(events, workload_load_time(workload, process, index) + 1, process->pid,
+                    PROT_READ | PROT_EXEC, &(struct mapped_file){"//anon", page, PAGE, page, 0});
+    }
+}
+
 static int by_time(const void *left, const void *right)
 {
     const struct event *a = left, *b = right;
@@ -150,6 +165,7 @@ void events_init(struct events *events, const struct workload *workload)
     for (uint32_t i = 0; i < workload->options->processes; i++) {
         add_start(events, workload, i);
         add_code_pages(events, workload, &workload->processes[i]);
+        add_remaps(events, workload, &workload->processes[i]);
     }
     qsort(events->items, events->count, sizeof(*events->items), by_time);
 }

@@ -28,6 +28,7 @@ static const char usage[] =
     "  --samples S     samples (40 for each 7 functions)\n"
     "  --processes P   processes that the functions and samples are spread over (1)\n"
     "  --reuse K       load a process' functions at K addresses, again and again\n"
+    "  --remaps M      map memory of a function again M times, as mprotect() makes perf see it\n"
     "  --lines L       a DEBUG_INFO record of L rows with each function\n"
     "  --unwind        an UNWINDING_INFO record with each function\n"
     "  --seed X        another seed, another recording (1)\n";
@@ -55,13 +56,14 @@ static char *make_directory(const char *path)
 
 static struct options parse(int argc, char **argv)
 {
-    enum { OUT, FUNCTIONS, SAMPLES, PROCESSES, REUSE, LINES, UNWIND, SEED, HELP };
+    enum { OUT, FUNCTIONS, SAMPLES, PROCESSES, REUSE, REMAPS, LINES, UNWIND, SEED, HELP };
     static const struct option names[] = {
         {"out", required_argument, NULL, OUT},
         {"functions", required_argument, NULL, FUNCTIONS},
         {"samples", required_argument, NULL, SAMPLES},
         {"processes", required_argument, NULL, PROCESSES},
         {"reuse", required_argument, NULL, REUSE},
+        {"remaps", required_argument, NULL, REMAPS},
         {"lines", required_argument, NULL, LINES},
         {"unwind", no_argument, NULL, UNWIND},
         {"seed", required_argument, NULL, SEED},
@@ -90,6 +92,9 @@ static struct options parse(int argc, char **argv)
             break;
         case REUSE:
             options.reuse = (uint32_t)number(name, optarg, 1, MAX_FUNCTIONS);
+            break;
+        case REMAPS:
+            options.remaps = (uint32_t)number(name, optarg, 1, MAX_FUNCTIONS);
             break;
         case LINES:
             options.lines = (uint32_t)number(name, optarg, 1, MAX_LINES);

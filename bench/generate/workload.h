@@ -19,8 +19,9 @@ enum {
 struct options {
     uint32_t functions;
     uint32_t samples;
-    uint32_t reuse; /* addresses a process loads its functions at; 0: each has its own */
-    uint32_t lines; /* rows of a line table */
+    uint32_t reuse;  /* addresses a process loads its functions at; 0: each has its own */
+    uint32_t lines;  /* rows of a line table */
+    uint32_t remaps; /* times that memory with code in it is mapped again */
     bool unwind;
     uint32_t processes;
     uint64_t seed;
