@@ -143,6 +143,9 @@ class GenerateTest(unittest.TestCase):
                      for function in functions(path)}
         self.assertEqual(len(addresses), 7)
 
+    def test_all_named_in_memory_mapped_again(self):
+        self.check_names("--samples", "3000", "--remaps", "50")
+
     def test_side_by_side(self):
         [path] = self.dumps(self.generate("--functions", "5000")).values()
         loads = list(functions(path))
@@ -234,6 +237,21 @@ class RunTest(unittest.TestCase):
         self.assertIn("perf report -s srcline of perf inject", text)
         self.assertIn(": >= 1", text)
         self.assertTrue(size["tools"][0]["runs"][0]["srcline"]["limited"])
+
+
+class TargetsTest(unittest.TestCase):
+    def test_each_is_judged(self):
+        with tempfile.TemporaryDirectory(prefix="bench-test-") as scratch:
+            result = os.path.join(scratch, "result.json")
+            run(os.path.join(os.path.dirname(os.path.abspath(__file__)), "targets"),
+                "--build", ARGS.build, "--scratch", scratch, "--json", result, "--scale", "0.001",
+                "--runs", "1", "--only", "plain", "samples", "reuse", "reuse, half")
+            with open(result, encoding="utf-8") as file:
+                rows = {row["what"]: row for row in json.load(file)["targets"]}
+        for what in ("plain: jitinject / cat", "samples: jitinject / cp",
+                     "reuse: time, of that of half of it", "plain: peak memory"):
+            self.assertEqual(rows[what]["met"], rows[what]["measured"] <= rows[what]["wanted"])
+            self.assertGreater(rows[what]["measured"], 0)
 
 
 if __name__ == "__main__":
