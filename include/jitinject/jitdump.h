@@ -58,7 +58,7 @@ uint64_t jitdump_size(const struct jitdump *dump);
 
 /* Offsets within a LOAD record: of the code's address and of the name (jitdump specification). */
 #define JITDUMP_LOAD_CODE_ADDR 32
-#define JITDUMP_LOAD_NAME 56
+#define JITDUMP_LOAD_NAME      56
 
 /* One record as found in the stream. */
 struct jitdump_record {

@@ -418,14 +418,20 @@ static bool list_registers(const struct job *job, uint32_t *list, size_t *count)
     return true;
 }
 
+static bool is_too_much(struct combine *combine, size_t count)
+{
+    combine->work += (uint64_t)count * count;
+    return combine->size > COMBINE_SIZE_MAX || combine->work > COMBINE_WORK_MAX;
+}
+
 static int say_row(struct job *job)
 {
     uint32_t registers[REGISTERS_MAX];
     struct block block = {.size = 0};
     size_t count;
 
-    if (!take_cfa_rules(job) || !put_rules(job, &block, true) ||
-        !list_registers(job, registers, &count))
+    if (is_too_much(job->combine, job->cell->count) || !take_cfa_rules(job) ||
+        !put_rules(job, &block, true) || !list_registers(job, registers, &count))
         return say_untold(job);
     int err = say(job, NO_REGISTER, &block);
     for (size_t i = 0; i < count && !err; i++) {
@@ -472,11 +478,14 @@ int combine_versions(struct combine *combine, const struct combine_cell *cell)
     go_to(cell, pc);
     int err = say_row(&job);
     for (uint64_t next; !err && (next = next_row(cell)) < cell->end; pc = next) {
+        const bool is_last = is_too_much(combine, 0);
         uint8_t bytes[5] = {DW_CFA_ADVANCE_LOC4};
         bytes_put_u32(bytes + 1, (uint32_t)(next - pc), cell->swapped);
         err = append(combine, bytes, sizeof(bytes));
         go_to(cell, next);
         err = err ? err : say_row(&job);
+        if (is_last)
+            break;
     }
     return err;
 }

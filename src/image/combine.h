@@ -10,8 +10,14 @@
 
 #include "cfi_walk.h"
 
-/* Versions of one cell: as many as there are layers with a base. */
-#define COMBINE_VERSIONS_MAX 64
+/* Versions of one cell. The size of its table, and the work, grow with the square of their number.
+ */
+#define COMBINE_VERSIONS_MAX 16
+/* The instructions of one FDE. Behind that the stack ends, as where nothing tells versions apart.
+ */
+#define COMBINE_SIZE_MAX (1u << 16)
+/* Rules of rows compared with one another; runtimes replace code a few thousand times. */
+#define COMBINE_WORK_MAX (1u << 22)
 
 struct combine_version {
     const struct cfi_row *row; /* at the first address; NULL: nothing tells how to go on from it */
@@ -36,6 +42,7 @@ struct combine {
     uint8_t *instructions;
     size_t size, capacity;
     bool is_untold; /* somewhere nothing tells the versions apart: a stack ends there */
+    uint64_t work;  /* so far, for all cells */
 };
 
 /*

@@ -13,11 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * So many versions of a cell have all their rules in its table, whose size, and the work for it,
- * grow with the square of their number.
- */
-#define KNOWN_MAX 16
+/* Pieces over one address: each is of a layer of its own, and so many have a base. */
+#define OVER_MAX 64
+/* Reading a word of a piece, in units of COMBINE_WORK_MAX. */
+#define READ_WORK 32
 /* How far into the code, at most, a word is looked for that tells versions apart. */
 #define SEARCH_SIZE 256
 
@@ -39,7 +38,7 @@ struct version_table {
 
 /* The pieces over a cell. Of one layer there is one at most. */
 struct cell {
-    struct version *pieces[COMBINE_VERSIONS_MAX];
+    struct version *pieces[OVER_MAX];
     size_t count;
 };
 
@@ -47,9 +46,9 @@ struct job {
     struct versions *versions;
     struct frames *frames;
     struct combine combine;
-    struct combine_version rows[COMBINE_VERSIONS_MAX];
-    struct cfi_walk walks[COMBINE_VERSIONS_MAX];
-    uint8_t code[COMBINE_VERSIONS_MAX][SEARCH_SIZE];
+    struct combine_version rows[OVER_MAX];
+    struct cfi_walk walks[OVER_MAX];
+    uint8_t code[OVER_MAX][SEARCH_SIZE];
     struct cfi_row frame_pointer; /* for code without a table */
     uint64_t *edges;              /* of a group of pieces: where something begins or ends */
     size_t edge_count, edge_capacity;
@@ -274,28 +273,45 @@ static int write_frame(struct job *job, const struct combine_cell *cell)
     return done < 0 ? done : 0;
 }
 
-/*
- * Sets the row of each version. Where they are too many, those of other files have none: what a
- * reader takes that reads each file's own table is right at least. False: none has a table.
- */
+/* Sets the row of each version. False: none has a table. */
 static bool begin_rows(struct job *job, const struct cell *over, struct combine_cell *cell)
 {
-    const uint32_t own = job->versions->image->file->codes[0]->layer;
     bool has_table = false;
 
     for (size_t i = 0; i < over->count; i++) {
         struct combine_version *version = &job->rows[i];
         begin_row(job, i, over->pieces[i], cell->start);
-        const bool is_left_out = over->count > KNOWN_MAX && over->pieces[i]->code->layer != own;
-        if (version->walk && !is_left_out && !has_table) {
+        if (!version->walk)
+            continue;
+        if (!has_table)
             cell->return_register = version->walk->return_register;
-            has_table = true;
-        } else if (is_left_out ||
-                   (version->walk && version->walk->return_register != cell->return_register)) {
+        else if (version->walk->return_register != cell->return_register)
             *version = (struct combine_version){.row = NULL};
-        }
+        has_table = true;
     }
     return has_table;
+}
+
+/*
+ * Where there are too many versions the table knows the one of this file only: what a reader takes
+ * that reads each file's own table is right at least, and through the others no reader goes on.
+ */
+static void keep_own(struct job *job, const struct cell *over, struct combine_cell *cell)
+{
+    const uint32_t layer = job->versions->image->file->codes[0]->layer;
+    size_t own = 0;
+
+    while (own < over->count && over->pieces[own]->code->layer != layer)
+        own++;
+    const uint64_t other_word = job->rows[own == 0].word;
+    cell->count = 1;
+    if (own < over->count) {
+        for (size_t i = 0; i < over->count; i++)
+            cell->has_word &= i == own || job->rows[i].word != job->rows[own].word;
+        job->rows[1] = job->rows[own];
+        cell->count = 2;
+    }
+    job->rows[0] = (struct combine_version){.row = NULL, .word = other_word};
 }
 
 /* Writes the table of one cell. 0 or a negative errno. */
@@ -313,10 +329,13 @@ static int write_cell(struct job *job, const struct cell *over, uint64_t start, 
 
     if (!begin_rows(job, over, &cell))
         return 0;
-    if (cell.count > 1)
+    if (over->count > 1 && job->combine.work < COMBINE_WORK_MAX)
         err = find_word(job, over->pieces, &cell);
+    job->combine.work += READ_WORK * over->count;
+    if (over->count > COMBINE_VERSIONS_MAX)
+        keep_own(job, over, &cell);
     err = err ? err : combine_versions(&job->combine, &cell);
-    for (size_t i = 0; i < cell.count; i++)
+    for (size_t i = 0; i < over->count; i++)
         over->pieces[i]->is_untold |= job->combine.is_untold;
     return err ? err : write_frame(job, &cell);
 }
@@ -363,7 +382,7 @@ static int write_group(struct job *job, struct version *first, struct version *e
         for (size_t k = 0; k < over.count; k++)
             if (over.pieces[k]->end > start)
                 over.pieces[count++] = over.pieces[k];
-        for (; next < end && next->start <= start && count < COMBINE_VERSIONS_MAX; next++)
+        for (; next < end && next->start <= start && count < OVER_MAX; next++)
             over.pieces[count++] = next;
         over.count = count;
         err = write_cell(job, &over, start, job->edges[i + 1]);

@@ -445,12 +445,53 @@ static void untold_versions(void **state)
     free(combine.instructions);
 }
 
+/* Tables of very many rows, as no runtime writes them, end early; and a stack there. */
+static void endless_versions(void **state)
+{
+    const size_t rows = 20000;
+    static struct cfi_walk walk;
+    struct combine combine = {0};
+    uint8_t *bytes = calloc(rows, 6);
+    static struct model models[2];
+
+    (void)state;
+    assert_non_null(bytes);
+    for (size_t i = 0; i < rows; i++) {
+        const uint8_t row[6] = {0x12, 0x07, (uint8_t)(0x80 - 2 - (i & 1)), 0x0e, 16, 0x41};
+        memcpy(bytes + 6 * i, row, sizeof(row));
+        bytes[6 * i + 4] = (uint8_t)(8 + 8 * (i % 8));
+    }
+    const struct cfi_fde fde = {.instructions = bytes, .instructions_size = 6 * rows};
+    make_table(&models[0], START);
+    make_table(&models[1], START);
+    models[1].word = 1;
+    struct combine_cell cell = make_cell(models, 2);
+    cell.end = START + rows;
+    assert_true(cfi_walk_start(&walks[1], &usual_cie, &fde, START, false));
+    assert_int_equal(combine_versions(&combine, &cell), 0);
+    assert_true(combine.is_untold);
+    assert_in_range(combine.size, COMBINE_SIZE_MAX, COMBINE_SIZE_MAX + 4096);
+    start_result(&walk, &combine);
+    while (walk.next != UINT64_MAX)
+        assert_true(cfi_walk_next(&walk));
+    assert_int_equal(cfi_row_rule(&walk.row, RETURN).kind, CFI_UNDEFINED);
+
+    combine.work = COMBINE_WORK_MAX;
+    cell = make_cell(models, 2);
+    assert_int_equal(combine_versions(&combine, &cell), 0);
+    assert_true(combine.is_untold);
+    assert_in_range(combine.size, 1, 64);
+    free(combine.instructions);
+    free(bytes);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_versions),
         cmocka_unit_test(equal_versions),
         cmocka_unit_test(untold_versions),
+        cmocka_unit_test(endless_versions),
     };
     return cmocka_run_group_tests_name("image-combine", tests, NULL, NULL);
 }
