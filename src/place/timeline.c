@@ -32,13 +32,56 @@ static int add_event(struct place *place, struct process *process, uint64_t time
     return 0;
 }
 
-/* An event, and what a reader has mapped then. */
+/* An event for [start, end) of the file of `value`. */
+static int map_file_of(struct place *place, struct process *process, uint64_t time, uint64_t start,
+                       uint64_t end, uint32_t value)
+{
+    const struct bias *bias = &place->biases[value - MAPPED_FIRST_BIAS];
+
+    return add_event(place, process, time, start, end, bias->file, start + bias->offset);
+}
+
+/*
+ * What [start, end) leaves of our mappings that it covers a part of. perf keeps that, and samply
+ * drops it: an event of its own keeps it there, too. Returns how many ranges it wrote.
+ */
+static size_t find_rests(const struct rangemap *model, uint64_t start, uint64_t end,
+                         struct range rests[2])
+{
+    const struct range *first = rangemap_get(model, rangemap_find(model, start));
+    const struct range *last = rangemap_get(model, rangemap_find(model, end - 1));
+    size_t count = 0;
+
+    if (first && first->start < start && first->value >= MAPPED_FIRST_BIAS) {
+        rests[count] = *first;
+        rests[count++].end = start;
+    }
+    if (last && last->start < end && last->end > end && last->value >= MAPPED_FIRST_BIAS) {
+        rests[count] = *last;
+        rests[count++].start = end;
+    }
+    return count;
+}
+
+static int map_rests(struct place *place, struct process *process, uint64_t time,
+                     const struct range *rests, size_t count)
+{
+    int err = 0;
+
+    for (size_t i = 0; i < count && !err; i++)
+        err = map_file_of(place, process, time, rests[i].start, rests[i].end, rests[i].value);
+    return err;
+}
+
+/* Events, and what a reader has mapped then. */
 static int map_ours(struct place *place, struct process *process, uint64_t time, uint64_t start,
                     uint64_t end, uint32_t value)
 {
-    const struct bias *bias = &place->biases[value - MAPPED_FIRST_BIAS];
-    int err = add_event(place, process, time, start, end, bias->file, start + bias->offset);
+    struct range rests[2];
+    const size_t count = find_rests(&process->model, start, end, rests);
+    int err = map_file_of(place, process, time, start, end, value);
 
+    err = err ? err : map_rests(place, process, time, rests, count);
     if (!err)
         err = rangemap_set(&process->model, start, end, value, time);
     return err ? err : rangemap_set(&process->covered, start, end, 0, 0);
@@ -175,6 +218,33 @@ static uint64_t first_possible_time(const struct process *process)
 }
 
 /*
+ * Maps what of [start, end) does not lead to the file of `value` yet. What does stays as it is: a
+ * reader that drops mappings as a whole would drop what a later file left of it, if this is
+ * earlier.
+ */
+static int map_gaps(struct place *place, struct process *process, uint64_t time, uint64_t start,
+                    uint64_t end, uint32_t value)
+{
+    int err = 0;
+
+    while (start < end && !err) {
+        struct rangemap_at at = rangemap_find(&process->model, start);
+        const struct range *range = rangemap_get(&process->model, at);
+        if (range && range->start <= start && range->value == value) {
+            start = range->end;
+            continue;
+        }
+        for (; range && range->start < end && range->value != value;
+             range = rangemap_get(&process->model, at))
+            rangemap_next(&process->model, &at);
+        const uint64_t gap_end = range && range->start < end ? range->start : end;
+        err = map_code(place, process, time, start, gap_end, value);
+        start = gap_end;
+    }
+    return err;
+}
+
+/*
  * The first code at an address is mapped with all of its extent, so that code loaded side by side
  * is one event. Runtimes write a record shortly after the code may run; where nothing else can have
  * been there, the mapping therefore holds from the time that memory came to be.
@@ -196,7 +266,7 @@ static int load_first_layer(struct place *place, struct process *process, const 
         if (since < time)
             time = since + 1;
     }
-    return map_code(place, process, time ? time : 1, start, end, value);
+    return map_gaps(place, process, time ? time : 1, start, end, value);
 }
 
 static int load(struct place *place, struct process *process, const struct code *code)
@@ -268,8 +338,8 @@ static int map_file(struct process *process, const struct mapping *mapping)
 static int map_anonymous(struct place *place, struct process *process,
                          const struct mapping *mapping)
 {
-    struct range ours[REASSERT_MAX];
-    size_t count = 0;
+    struct range ours[REASSERT_MAX], rests[2];
+    size_t count = 0, rest_count;
     int err;
 
     if (process->holds_code && rangemap_holds(&process->covered, mapping->start, mapping->end))
@@ -289,8 +359,11 @@ static int map_anonymous(struct place *place, struct process *process,
         }
         rangemap_next(&process->model, &at);
     }
-    err = rangemap_set(&process->model, mapping->start, mapping->end, MAPPED_ANONYMOUS,
-                       mapping->time);
+    rest_count = find_rests(&process->model, mapping->start, mapping->end, rests);
+    err = map_rests(place, process, mapping->time + 1, rests, rest_count);
+    if (!err)
+        err = rangemap_set(&process->model, mapping->start, mapping->end, MAPPED_ANONYMOUS,
+                           mapping->time);
     if (!err)
         err = rangemap_set(&process->covered, mapping->start, mapping->end, 0, 0);
     for (size_t i = 0; i < count && !err; i++)

@@ -353,7 +353,8 @@ static void large_tables_are_only_in_their_own_file(void **state)
     assert_int_equal(files, 2);
     assert_int_equal(bias_of(&file[0]), bias_of(&file[1]));
     assert_true(tables_addr(&file[0]) + file[0].tables_size <= tables_addr(&file[1]));
-    assert_int_equal(events_over(place, tables_addr(&file[0]), 0), 1);
+    /* Again, since the first page of the other file lies over that of this one. */
+    assert_int_equal(events_over(place, tables_addr(&file[0]), 0), 2);
     assert_int_equal(events_over(place, tables_addr(&file[1]), 0), 1);
     assert_true(tables_addr(&file[1]) + file[1].tables_size <= HEAP);
     assert_int_equal(file[0].table_code_count, 2);

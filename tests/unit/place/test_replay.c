@@ -3,7 +3,8 @@
  * Random recordings, read as a reader does: the mappings that are kept and the events slipped in
  * are applied in order of time, and at every time every address must show the code, or the file,
  * that was put there last. Pids are used again, and programs replaced by others; perf keeps the
- * mappings of the old program then, other readers do not.
+ * mappings of the old program then, other readers do not. Where a mapping covers a part of another,
+ * perf keeps the rest of that, and samply drops all of it.
  */
 #include "jitinject/place.h"
 
@@ -39,6 +40,7 @@ struct view {
     const struct code *code; /* expected: the code that is there */
     uint32_t file;           /* seen: where OURS leads */
     uint64_t offset;
+    size_t mapping; /* seen: the mapping that it is of, a number */
 };
 
 /* A process at some time. */
@@ -49,7 +51,8 @@ struct memory {
 
 struct world {
     uint64_t slot_size;
-    bool keeps_on_exec; /* the reader */
+    bool keeps_on_exec, drops_whole; /* the reader */
+    size_t mappings;                 /* that it has seen */
     struct item items[ITEMS];
     struct code codes[ITEMS];
     size_t code_count;
@@ -83,6 +86,7 @@ static void make_world(struct world *world, unsigned seed)
     srand(seed);
     world->slot_size = sizes[seed % 3];
     world->keeps_on_exec = seed % 2;
+    world->drops_whole = seed / 2 % 2;
     for (size_t i = 0; i < ITEMS; i++) {
         struct item *item = &world->items[i];
         const int choice = rand() % 20;
@@ -166,8 +170,28 @@ static void expect(struct memory memories[PIDS + 1], const struct item *item)
     }
 }
 
-static void see_item(struct memory memories[PIDS + 1], const struct world *world,
-                     const struct item *item)
+/* The reader maps code or memory over a slot. */
+static void cover(struct memory *memory, const struct world *world, unsigned slot)
+{
+    const struct view covered = memory->slots[slot];
+
+    for (unsigned i = 0; i < SLOTS && world->drops_whole && covered.kind == OURS; i++)
+        if (memory->slots[i].kind == OURS && memory->slots[i].mapping == covered.mapping)
+            memory->slots[i] = (struct view){0};
+}
+
+/* Over a file no mapping is made again: what is behind it becomes one of its own. */
+static void cut_off(struct memory *memory, struct world *world, unsigned slot)
+{
+    const struct view covered = memory->slots[slot];
+
+    world->mappings++;
+    for (unsigned i = slot + 1; i < SLOTS && covered.kind == OURS; i++)
+        if (memory->slots[i].mapping == covered.mapping)
+            memory->slots[i].mapping = world->mappings;
+}
+
+static void see_item(struct memory memories[PIDS + 1], struct world *world, const struct item *item)
 {
     if (item->kind == FORK)
         memories[item->pid] = memories[item->parent];
@@ -175,20 +199,30 @@ static void see_item(struct memory memories[PIDS + 1], const struct world *world
         memories[item->pid] = (struct memory){0};
     if (item->kind == FORK || item->kind == EXEC || item->kind == LOAD || !item->kept)
         return;
-    for (unsigned slot = item->slot; slot < item->slot + item->slots; slot++)
+    for (unsigned slot = item->slot; slot < item->slot + item->slots; slot++) {
+        if (item->kind == MAP_FILE)
+            cut_off(&memories[item->pid], world, slot);
+        else
+            cover(&memories[item->pid], world, slot);
         memories[item->pid].slots[slot] =
             (struct view){.kind = item->kind == MAP_FILE ? REAL_FILE : ANONYMOUS};
+    }
 }
 
-static void see_event(struct memory memories[PIDS + 1], const struct world *world,
+static void see_event(struct memory memories[PIDS + 1], struct world *world,
                       const struct place_event *event)
 {
+    world->mappings++;
     for (unsigned slot = 0; slot < SLOTS; slot++) {
         const uint64_t address = slot_address(world, slot);
         if (address < event->addr || address - event->addr >= event->len)
             continue;
-        memories[event->pid].slots[slot] = (struct view){
-            .kind = OURS, .file = event->file, .offset = event->offset + (address - event->addr)};
+        cover(&memories[event->pid], world, slot);
+        memories[event->pid].slots[slot] =
+            (struct view){.kind = OURS,
+                          .file = event->file,
+                          .offset = event->offset + (address - event->addr),
+                          .mapping = world->mappings};
     }
 }
 
@@ -236,7 +270,7 @@ static void check_slot(struct place *place, const struct world *world, uint32_t 
     assert_int_equal(found == PLACE_NAMED, code != NULL);
 }
 
-static void replay(struct place *place, const struct world *world)
+static void replay(struct place *place, struct world *world)
 {
     static struct memory expected[PIDS + 1], seen[PIDS + 1];
     size_t event_count, next_event = 0, next_item = 0;
