@@ -30,11 +30,12 @@ void heap_prepare(void)
     mallopt(M_MMAP_THRESHOLD, MAPPED);
     mallopt(M_TRIM_THRESHOLD, 2 * RESERVED);
     mallopt(M_TOP_PAD, RESERVED);
-    void *volatile grown = malloc(MAPPED / 4); /* volatile: the compiler would leave it out */
+    void *volatile grown = malloc(HUGE_PAGE / 4); /* volatile: the compiler would leave it out */
     free(grown);
     mallopt(M_TOP_PAD, MAPPED);
 
-    /* Without huge pages it is slower, that is all. Parts of the first one have been touched. */
+    /* Without huge pages it is slower, that is all. Parts of the first one have been touched, and
+     * of no other: malloc() marks where what it has begins and ends. */
     void *const start = (void *)((end + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE);
     madvise(start, (uintptr_t)sbrk(0) - (uintptr_t)start, MADV_HUGEPAGE);
     madvise(start, HUGE_PAGE, MADV_COLLAPSE);
