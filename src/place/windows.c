@@ -26,7 +26,7 @@
 #define TABLE_REPLACED   512
 #define TABLE_LAYERS_MAX 16
 /* Up to this, all files of a region have all of its tables. */
-#define TABLES_SHARED_MAX (UINT64_C(32) << 20)
+#define TABLES_SHARED_MAX (UINT64_C(128) << 20)
 
 static size_t placed_count(const struct process *process)
 {

@@ -346,7 +346,7 @@ static void large_tables_are_only_in_their_own_file(void **state)
     (void)state;
     for (size_t i = 0; i < 3; i++) {
         codes[i].unwind = 1000 + i;
-        codes[i].unwind_size = 6 << 20;
+        codes[i].unwind_size = 24 << 20;
     }
     run(place, codes, 3);
     const struct place_file *file = place_files(place, &files);
