@@ -199,14 +199,14 @@ static bool run_extended(struct cfi_walk *walk, uint8_t opcode, uint64_t pc)
     }
 }
 
-/* Runs what belongs to the row of `pc`. */
+/* Runs what belongs to the row of `pc`. What fails has no further rows. */
 static bool run_row(struct cfi_walk *walk, uint64_t pc)
 {
     struct cursor *cursor = &walk->cursor;
-    bool good = true;
+    bool good;
 
     walk->next = UINT64_MAX;
-    while (good && cursor_left(cursor)) {
+    while (!cursor->bad && cursor_left(cursor)) {
         const uint8_t opcode = cursor_u8(cursor), low = opcode & 0x3f;
         switch (opcode >> 6) {
         case 1: /* advance_loc */
@@ -221,12 +221,15 @@ static bool run_row(struct cfi_walk *walk, uint64_t pc)
         default:
             good = run_extended(walk, opcode, pc);
         }
+        cursor->bad |= !good;
         if (walk->next == pc)
             walk->next = UINT64_MAX;
         if (walk->next != UINT64_MAX)
             break;
     }
-    return good && !cursor->bad;
+    if (cursor->bad)
+        walk->next = UINT64_MAX;
+    return !cursor->bad;
 }
 
 bool cfi_walk_start(struct cfi_walk *walk, const struct cfi_cie *cie, const struct cfi_fde *fde,
@@ -251,6 +254,11 @@ bool cfi_walk_start(struct cfi_walk *walk, const struct cfi_cie *cie, const stru
     walk->cursor.at = fde->instructions;
     walk->cursor.end = fde->instructions + fde->instructions_size;
     return run_row(walk, pc);
+}
+
+const struct cfi_row *cfi_walk_row(const struct cfi_walk *walk)
+{
+    return walk->cursor.bad || walk->row.cfa.kind == CFI_UNSPECIFIED ? NULL : &walk->row;
 }
 
 bool cfi_walk_next(struct cfi_walk *walk)

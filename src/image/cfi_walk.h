@@ -58,8 +58,10 @@ struct cfi_walk {
  */
 bool cfi_walk_start(struct cfi_walk *walk, const struct cfi_cie *cie, const struct cfi_fde *fde,
                     uint64_t pc, bool swapped);
-/* Goes to the row at walk->next. */
+/* Goes to the row at walk->next. On a failure there is no further one. */
 bool cfi_walk_next(struct cfi_walk *walk);
+/* The row, as long as the walk is; NULL: the table does not tell how to go on from there. */
+const struct cfi_row *cfi_walk_row(const struct cfi_walk *walk);
 
 /* The rule for a register; one of CFI_UNSPECIFIED if there is none. */
 struct cfi_rule cfi_row_rule(const struct cfi_row *row, uint32_t reg);

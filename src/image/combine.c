@@ -396,7 +396,10 @@ static int say_untold(struct job *job)
     return err ? err : say(job, end.reg, &block);
 }
 
-/* The registers that a version has a rule for, or the FDE says something of; false: too many. */
+/*
+ * The registers that a version has a rule for, or the FDE says something of, which may be the
+ * return address besides; false: too many.
+ */
 static bool list_registers(const struct job *job, uint32_t *list, size_t *count)
 {
     *count = 0;
@@ -409,10 +412,11 @@ static bool list_registers(const struct job *job, uint32_t *list, size_t *count)
             size_t at = 0;
             while (at < *count && list[at] != row->rules[k].reg)
                 at++;
-            if (at == REGISTERS_MAX)
+            if (at < *count)
+                continue;
+            if (*count >= REGISTERS_MAX)
                 return false;
-            list[at] = row->rules[k].reg;
-            *count += at == *count;
+            list[(*count)++] = row->rules[k].reg;
         }
     }
     return true;
@@ -426,7 +430,7 @@ static bool is_too_much(struct combine *combine, size_t count)
 
 static int say_row(struct job *job)
 {
-    uint32_t registers[REGISTERS_MAX];
+    uint32_t registers[REGISTERS_MAX + 1];
     struct block block = {.size = 0};
     size_t count;
 
@@ -445,7 +449,7 @@ static int say_row(struct job *job)
     return err;
 }
 
-/* Goes to the next row of any version; UINT64_MAX: there is none. */
+/* Where the next row of any version begins; UINT64_MAX: there is none. */
 static uint64_t next_row(const struct combine_cell *cell)
 {
     uint64_t next = UINT64_MAX;
@@ -461,10 +465,9 @@ static void go_to(const struct combine_cell *cell, uint64_t pc)
     for (size_t i = 0; i < cell->count; i++) {
         struct combine_version *version = &cell->versions[i];
         while (version->walk && version->walk->next <= pc)
-            if (!cfi_walk_next(version->walk) || version->walk->row.cfa.kind == CFI_UNSPECIFIED) {
-                version->walk = NULL;
-                version->row = NULL;
-            }
+            cfi_walk_next(version->walk);
+        if (version->walk)
+            version->row = cfi_walk_row(version->walk);
     }
 }
 

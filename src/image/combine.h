@@ -20,8 +20,9 @@
 #define COMBINE_WORK_MAX (1u << 22)
 
 struct combine_version {
-    const struct cfi_row *row; /* at the first address; NULL: nothing tells how to go on from it */
-    struct cfi_walk *walk;     /* which `row` is of; NULL: the row is for all addresses */
+    struct cfi_walk *walk;     /* through its table, at the first address or before it */
+    const struct cfi_row *row; /* without a walk: for all addresses; NULL: nothing tells how to go
+                                  on from there */
     uint64_t word;             /* in its code, at combine_cell.word_addr */
 };
 

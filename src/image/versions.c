@@ -25,20 +25,24 @@ struct version {
     uint64_t start, end;            /* in the files */
     size_t first_table, next_table; /* of its tables: the first, and the first that is not over */
     size_t table_end;
-    bool is_untold; /* somewhere */
+    const struct version_table *walked; /* that its walk is in; NULL: none yet */
+    bool has_walk;                      /* the rows of that one can be told */
+    bool is_untold;                     /* somewhere */
 };
 
 struct version_table {
     size_t piece;
     uint64_t start, end;
+    uint64_t pc; /* where its first row is, which another table may have covered */
     struct cfi_cie cie;
     struct cfi_fde fde;
     uint8_t *bytes; /* of both */
 };
 
-/* The pieces over a cell. Of one layer there is one at most. */
+/* The pieces over a cell. Of one layer there is one at most. Walks go on from cell to cell. */
 struct cell {
     struct version *pieces[OVER_MAX];
+    struct cfi_walk *walks[OVER_MAX]; /* of each piece; behind those, the free ones */
     size_t count;
 };
 
@@ -84,7 +88,14 @@ int versions_add_table(struct versions *versions, size_t piece, const struct cfi
         return -ENOMEM;
     struct version_table *table = &versions->tables[versions->table_count++];
     *table = (struct version_table){
-        .piece = piece, .start = pc, .end = pc + size, .cie = *cie, .fde = *fde, .bytes = at};
+        .piece = piece,
+        .start = pc,
+        .end = pc + size,
+        .pc = pc,
+        .cie = *cie,
+        .fde = *fde,
+        .bytes = at,
+    };
     table->cie.parameters = copy(&at, cie->parameters, cie->parameters_size);
     table->cie.instructions = copy(&at, cie->instructions, cie->instructions_size);
     table->fde.instructions = copy(&at, fde->instructions, fde->instructions_size);
@@ -165,22 +176,23 @@ static struct cfi_row frame_pointer_row(uint16_t machine)
 }
 
 /* Sets the row of a piece at the address. */
-static void begin_row(struct job *job, size_t number, struct version *piece, uint64_t pc)
+static void begin_row(struct job *job, size_t number, struct version *piece, struct cfi_walk *walk,
+                      uint64_t pc)
 {
     struct combine_version *version = &job->rows[number];
-    struct cfi_walk *walk = &job->walks[number];
     const struct version_table *table = table_at(job->versions, piece, pc);
 
     *version = (struct combine_version){.row = NULL};
-    if (table) {
-        if (cfi_walk_start(walk, &table->cie, &table->fde, table->start, job->frames->swapped) &&
-            walk->row.cfa.kind != CFI_UNSPECIFIED) {
-            version->walk = walk;
-            version->row = &walk->row;
-        }
-    } else if (job->frame_pointer.count) {
-        version->row = &job->frame_pointer;
+    if (!table) {
+        version->row = job->frame_pointer.count ? &job->frame_pointer : NULL;
+        return;
     }
+    if (piece->walked != table) {
+        piece->walked = table;
+        piece->has_walk =
+            cfi_walk_start(walk, &table->cie, &table->fde, table->pc, job->frames->swapped);
+    }
+    version->walk = piece->has_walk ? walk : NULL;
 }
 
 /* Bytes [start, start + size) of the code, as they will be in its file. 0 or a negative errno. */
@@ -252,11 +264,10 @@ static int find_word(struct job *job, struct version *const *pieces, struct comb
     return err;
 }
 
-/* The FDE for job->combine. 0 or a negative errno. */
+/* The FDE for job->combine. 1: done; 0: there is no room; or a negative errno. */
 static int write_frame(struct job *job, const struct combine_cell *cell)
 {
     static const uint8_t factors[] = {1, 1}; /* alignment factors of code and data */
-    struct image_stats *stats = job->versions->image->stats;
     uint8_t parameters[CFI_CIE_PARAMETERS_MAX];
 
     memcpy(parameters, factors, sizeof(factors));
@@ -268,9 +279,8 @@ static int write_frame(struct job *job, const struct combine_cell *cell)
     const struct cfi_fde fde = {.instructions = job->combine.instructions,
                                 .instructions_size = job->combine.size};
     const int done = frames_add(job->frames, &cie, &fde, cell->start, cell->end - cell->start);
-    if (done > 0)
-        stats->unwind_entries++;
-    return done < 0 ? done : 0;
+    job->versions->image->stats->unwind_entries += done > 0;
+    return done;
 }
 
 /* Sets the row of each version. False: none has a table. */
@@ -280,7 +290,7 @@ static bool begin_rows(struct job *job, const struct cell *over, struct combine_
 
     for (size_t i = 0; i < over->count; i++) {
         struct combine_version *version = &job->rows[i];
-        begin_row(job, i, over->pieces[i], cell->start);
+        begin_row(job, i, over->pieces[i], over->walks[i], cell->start);
         if (!version->walk)
             continue;
         if (!has_table)
@@ -335,9 +345,10 @@ static int write_cell(struct job *job, const struct cell *over, uint64_t start, 
     if (over->count > COMBINE_VERSIONS_MAX)
         keep_own(job, over, &cell);
     err = err ? err : combine_versions(&job->combine, &cell);
+    const int done = err ? err : write_frame(job, &cell);
     for (size_t i = 0; i < over->count; i++)
-        over->pieces[i]->is_untold |= job->combine.is_untold;
-    return err ? err : write_frame(job, &cell);
+        over->pieces[i]->is_untold |= job->combine.is_untold || done == 0;
+    return done < 0 ? done : 0;
 }
 
 static int add_edge(struct job *job, uint64_t edge)
@@ -367,6 +378,22 @@ static int collect_edges(struct job *job, struct version *first, const struct ve
     return err;
 }
 
+/* Those that are still there at the address stay, with their walks. */
+static void keep_pieces(struct cell *over, uint64_t start)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < over->count; i++) {
+        struct cfi_walk *const walk = over->walks[i];
+        if (over->pieces[i]->end <= start)
+            continue;
+        over->walks[i] = over->walks[count];
+        over->walks[count] = walk;
+        over->pieces[count++] = over->pieces[i];
+    }
+    over->count = count;
+}
+
 /* Pieces that hang together by overlaps. 0 or a negative errno. */
 static int write_group(struct job *job, struct version *first, struct version *end)
 {
@@ -374,17 +401,15 @@ static int write_group(struct job *job, struct version *first, struct version *e
     struct version *next = first;
     int err = collect_edges(job, first, end);
 
+    for (size_t i = 0; i < OVER_MAX; i++)
+        over.walks[i] = &job->walks[i];
     for (size_t i = 0; i + 1 < job->edge_count && !err; i++) {
         const uint64_t start = job->edges[i];
-        size_t count = 0;
         if (job->edges[i + 1] == start)
             continue;
-        for (size_t k = 0; k < over.count; k++)
-            if (over.pieces[k]->end > start)
-                over.pieces[count++] = over.pieces[k];
-        for (; next < end && next->start <= start && count < OVER_MAX; next++)
-            over.pieces[count++] = next;
-        over.count = count;
+        keep_pieces(&over, start);
+        for (; next < end && next->start <= start && over.count < OVER_MAX; next++)
+            over.pieces[over.count++] = next;
         err = write_cell(job, &over, start, job->edges[i + 1]);
     }
     return err;

@@ -308,7 +308,6 @@ static struct combine_cell make_cell(struct model *models, size_t count)
             continue;
         assert_true(cfi_walk_start(&walks[i], &usual_cie, &fde, models[i].rows[0].pc, false));
         versions[i].walk = &walks[i];
-        versions[i].row = &walks[i].row;
     }
     return (struct combine_cell){
         .versions = versions,
@@ -485,12 +484,46 @@ static void endless_versions(void **state)
     free(bytes);
 }
 
+/*
+ * More registers than an FDE has room for: the stack ends there, at the return address, which takes
+ * room, too.
+ */
+static void too_many_registers(void **state)
+{
+    static struct model models[2];
+    struct combine combine = {0};
+
+    (void)state;
+    for (uint8_t i = 0; i < 2; i++) {
+        struct model *model = &models[i];
+        *model = (struct model){.rows[0].pc = START, .word = i};
+        put(model, 0x0a);                        /* remember_state */
+        for (uint8_t reg = 0; reg < 31; reg++) { /* with the one of the CIE a row is full */
+            put(model, 0x05);                    /* offset_extended */
+            put(model, (uint8_t)(20 + 40 * i + reg));
+            put(model, 2);
+        }
+    }
+    for (uint8_t row = 0; row < 4; row++) { /* advance, restore_state, remember_state, another */
+        const uint8_t another[] = {0x41, 0x0b, 0x0a, 0x05, (uint8_t)(110 + row), 2};
+        for (size_t i = 0; i < sizeof(another); i++)
+            put(&models[0], another[i]);
+    }
+    struct combine_cell cell = make_cell(models, 2);
+    cell.return_register = 17; /* neither has a rule for it */
+    assert_int_equal(combine_versions(&combine, &cell), 0);
+    assert_true(combine.is_untold);
+    size_t size = combine.size;
+    assert_true(cfi_check_instructions(combine.instructions, &size));
+    assert_int_equal(size, combine.size);
+    free(combine.instructions);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_versions),
-        cmocka_unit_test(equal_versions),
-        cmocka_unit_test(untold_versions),
+        cmocka_unit_test(random_versions),  cmocka_unit_test(equal_versions),
+        cmocka_unit_test(untold_versions),  cmocka_unit_test(too_many_registers),
         cmocka_unit_test(endless_versions),
     };
     return cmocka_run_group_tests_name("image-combine", tests, NULL, NULL);

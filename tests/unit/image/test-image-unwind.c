@@ -814,6 +814,67 @@ static void test_code_that_was_replaced_often(void **state)
     free(text);
 }
 
+/*
+ * Layer 1 has a table with a row for each 4 bytes, in two FDEs that overlap: the first one counts,
+ * and the other has its rows where it says, behind that. Layer 0 has a short piece over each FDE.
+ */
+static void test_replaced_code_with_rows(void **state)
+{
+    struct fixture *fixture = *state;
+    static const uint8_t bytes[0x40] = {1};
+    struct table frames = {0};
+
+    fixture_add_extent(fixture, BASE, 0x200, OFFSET);
+    add_version(fixture, 0, BASE + 0x10, 4, 120);
+    add_version(fixture, 0, BASE + 0x30, 4, 120);
+    struct code *code = fixture_load(fixture, 0, BASE, "rows", bytes, sizeof(bytes));
+    code->layer = 1;
+    fixture_place_elsewhere(fixture, code);
+    const size_t cie = put_cie(&frames, "zR", "\x1b", 1);
+    for (uint8_t i = 0; i < 2; i++) {
+        const size_t fde = begin_fde(&frames, cie);
+        put_u32(&frames, (uint32_t)(0x10 * i - (sizeof(bytes) + frames.size)));
+        put_u32(&frames, i == 0 ? 0x20 : 0x30);
+        put_u8(&frames, 0);
+        for (uint8_t row = 0; row < 8; row++) {
+            put(&frames, "\x0e", 1); /* def_cfa_offset, advance_loc 4 */
+            put_u8(&frames, (uint8_t)(4 * (1 + row + 8 * i)));
+            put(&frames, "\x44", 1);
+        }
+        end_entry(&frames, fde);
+    }
+    code->unwind = put_record(fixture, sizeof(usual_header), frames.bytes, frames.size,
+                              usual_header, sizeof(usual_header), false);
+    code->unwind_size = (uint32_t)frames.size;
+    write_image(fixture, &fixture_x86_64);
+    assert_int_equal(fixture->stats.unwind_dropped, 0);
+    char *text = read_frames(fixture);
+    /* The first FDE has its rows 0 to 7; of the second one 4 are before 0x20, and 4 to 7 not. */
+    for (unsigned row = 0; row < 16; row++) {
+        char wanted[64];
+        const unsigned offset = 4 * (1 + row);
+        snprintf(wanted, sizeof(wanted),
+                 row < 4 ? "DW_CFA_def_cfa_sf: r7 (rsp) ofs %u\n" : "DW_OP_bregx: 7 (rsp) %u;",
+                 offset);
+        assert_true((strstr(text, wanted) != NULL) == (row < 8 || row >= 12));
+    }
+    free(text);
+}
+
+/* What versions have become may not fit: then it is missing, and said to be. */
+static void test_no_room_for_replaced_code(void **state)
+{
+    struct fixture *fixture = *state;
+
+    fixture_add_extent(fixture, BASE, 0x200, OFFSET);
+    add_version(fixture, 0, BASE, 4, 16);
+    add_version(fixture, 1, BASE, 5, 32);
+    fixture->tables_size = 32;
+    assert_int_equal(fixture_write(fixture, &fixture_x86_64), 0);
+    assert_int_equal(fixture->stats.unwind_entries, 0);
+    assert_int_equal(fixture->stats.unwind_dropped, 2);
+}
+
 #define fixture_test(function)                                                                     \
     cmocka_unit_test_setup_teardown(function, fixture_set_up, fixture_tear_down)
 
@@ -839,6 +900,8 @@ int main(void)
         fixture_test(test_replaced_code_without_table),
         fixture_test(test_replaced_code_of_the_same_bytes),
         fixture_test(test_code_that_was_replaced_often),
+        fixture_test(test_replaced_code_with_rows),
+        fixture_test(test_no_room_for_replaced_code),
     };
     return cmocka_run_group_tests_name("image-unwind", tests, NULL, NULL);
 }
