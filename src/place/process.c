@@ -208,6 +208,36 @@ static int collect_plain_ranges(struct process *process)
     return err;
 }
 
+/* No room is to lie over code that a process can run. */
+static int take_loads(struct process *process, const struct process *from)
+{
+    int err = 0;
+
+    for (size_t i = 0; i < from->load_count && !err; i++)
+        err = rangemap_set(&process->taken_ranges, from->loads[i]->addr,
+                           from->loads[i]->addr + from->loads[i]->size, 0, 0);
+    return err;
+}
+
+/*
+ * The files of a family are to lie where none of them has anything: neither mappings nor code, its
+ * own or inherited, which for one of them may be in other files than for another.
+ */
+static int collect_family(struct process *process)
+{
+    const struct process *from = process;
+    int err = process->family == process ? 0 : collect_mappings(process->family, process);
+
+    if (!err)
+        err = take_loads(process, process);
+    for (unsigned depth = 0; from && depth < ANCESTORS_MAX && !err; depth++) {
+        if (from == process || from->family != process->family)
+            err = take_loads(process->family, from);
+        from = from->parent;
+    }
+    return err;
+}
+
 /*
  * Whether what a reader has mapped has to be known at all times. A child that only maps files, as
  * after most execs, neither hides code nor adds any.
@@ -290,9 +320,8 @@ int process_prepare_all(struct place *place)
         process->holds_code = process->load_count > 0;
         process->has_model = needs_model(process);
         err = collect_ranges(process);
-        /* The files of a family are to lie where none of them has anything. */
-        if (!err && process->load_count > 0 && process->family && process->family != process)
-            err = collect_mappings(process->family, process);
+        if (!err && process->load_count > 0 && process->family)
+            err = collect_family(process);
     }
     /* What a child inherits its parent has to know; forks are in order of time, so from the last
      * one on. */

@@ -4,7 +4,8 @@
  * are applied in order of time, and at every time every address must show the code, or the file,
  * that was put there last. Pids are used again, and programs replaced by others; perf keeps the
  * mappings of the old program then, other readers do not. Where a mapping covers a part of another,
- * perf keeps the rest of that, and samply drops all of it.
+ * perf keeps the rest of that, and samply drops all of it. In some recordings processes share
+ * memory, and what one of them loads there all have.
  */
 #include "jitinject/place.h"
 
@@ -18,12 +19,13 @@
 
 #include <cmocka.h>
 
-#define SLOTS 64
-#define ITEMS 80
-#define PIDS  3
-#define FIRST UINT64_C(0x7f1234560000)
+#define SLOTS  64
+#define ITEMS  80
+#define PIDS   3
+#define SHARED 77 /* number of the memory that processes share */
+#define FIRST  UINT64_C(0x7f1234560000)
 
-enum kind { LOAD, MAP_FILE, MAP_ANONYMOUS, FORK, EXEC };
+enum kind { LOAD, MAP_FILE, MAP_ANONYMOUS, MAP_SHARED, FORK, EXEC };
 
 struct item {
     enum kind kind;
@@ -46,6 +48,7 @@ struct view {
 /* A process at some time. */
 struct memory {
     struct view slots[SLOTS];
+    bool shared[SLOTS];
     uint64_t execed; /* when it, or the process it was forked from, became another program */
 };
 
@@ -53,6 +56,7 @@ struct world {
     uint64_t slot_size;
     bool keeps_on_exec, drops_whole; /* the reader */
     size_t mappings;                 /* that it has seen */
+    bool shares;
     struct item items[ITEMS];
     struct code codes[ITEMS];
     size_t code_count;
@@ -77,6 +81,11 @@ static uint64_t slot_address(const struct world *world, unsigned slot)
     return FIRST + slot * world->slot_size;
 }
 
+static bool has_no_file(const struct item *item)
+{
+    return item->kind == MAP_ANONYMOUS || item->kind == MAP_SHARED;
+}
+
 static void make_world(struct world *world, unsigned seed)
 {
     static const uint64_t sizes[] = {16, 0x1000, 0x24000};
@@ -87,6 +96,7 @@ static void make_world(struct world *world, unsigned seed)
     world->slot_size = sizes[seed % 3];
     world->keeps_on_exec = seed % 2;
     world->drops_whole = seed / 2 % 2;
+    world->shares = seed / 4 % 2;
     for (size_t i = 0; i < ITEMS; i++) {
         struct item *item = &world->items[i];
         const int choice = rand() % 20;
@@ -97,11 +107,13 @@ static void make_world(struct world *world, unsigned seed)
                      : choice < 17 ? MAP_ANONYMOUS
                      : choice < 19 ? FORK
                                    : EXEC;
+        if (item->kind == MAP_ANONYMOUS && world->shares && rand() % 2)
+            item->kind = MAP_SHARED;
         item->time = time;
         item->pid = 1 + (uint32_t)rand() % PIDS;
         item->parent = 1 + (uint32_t)rand() % PIDS;
         item->slot = (unsigned)rand() % SLOTS;
-        item->slots = 1 + (unsigned)rand() % (item->kind == MAP_ANONYMOUS ? 30 : 5);
+        item->slots = 1 + (unsigned)rand() % (has_no_file(item) ? 30 : 5);
         if (item->slot + item->slots > SLOTS)
             item->slots = SLOTS - item->slot;
         item->kept = true;
@@ -131,7 +143,10 @@ static void feed(struct place *place, struct world *world)
                 place_add_mapping(place, item->pid, item->time, slot_address(world, item->slot),
                                   item->slots * world->slot_size, 0,
                                   item->kind == MAP_FILE ? PLACE_FILE : PLACE_ANONYMOUS,
-                                  item->kind == MAP_FILE ? i + 1 : 0, i),
+                                  item->kind == MAP_FILE     ? i + 1
+                                  : item->kind == MAP_SHARED ? SHARED
+                                                             : 0,
+                                  i),
                 0);
     }
     /* Out of order: place sorts by time. */
@@ -142,10 +157,34 @@ static void feed(struct place *place, struct world *world)
     size_t count;
     const uint64_t *dropped = place_dropped(place, &count);
     for (size_t i = 0; i < count; i++) {
-        assert_int_equal(world->items[dropped[i]].kind, MAP_ANONYMOUS);
+        assert_true(has_no_file(&world->items[dropped[i]]));
         assert_true(i == 0 || dropped[i] > dropped[i - 1]);
         world->items[dropped[i]].kept = false;
     }
+}
+
+static bool shares_all(const struct memory *memory, const struct item *item)
+{
+    for (unsigned slot = item->slot; slot < item->slot + item->slots; slot++)
+        if (!memory->shared[slot])
+            return false;
+    return true;
+}
+
+static void expect_code(struct memory *memory, const struct item *item)
+{
+    for (unsigned slot = item->slot; slot < item->slot + item->slots; slot++)
+        memory->slots[slot] = (struct view){.kind = OURS, .code = item->code};
+}
+
+/* The code is where it was loaded, and wherever the same memory is. */
+static void expect_load(struct memory memories[PIDS + 1], const struct item *item)
+{
+    const bool shared = shares_all(&memories[item->pid], item);
+
+    for (uint32_t pid = 1; pid <= PIDS; pid++)
+        if (pid == item->pid || (shared && shares_all(&memories[pid], item)))
+            expect_code(&memories[pid], item);
 }
 
 /* What is there: the newest of code and files; memory without a file hides neither. */
@@ -157,13 +196,14 @@ static void expect(struct memory memories[PIDS + 1], const struct item *item)
         *memory = memories[item->parent];
     if (item->kind == EXEC)
         *memory = (struct memory){.execed = item->time};
-    if (item->kind == FORK || item->kind == EXEC)
+    if (item->kind == LOAD)
+        expect_load(memories, item);
+    if (item->kind == FORK || item->kind == EXEC || item->kind == LOAD)
         return;
     for (unsigned slot = item->slot; slot < item->slot + item->slots; slot++) {
         struct view *view = &memory->slots[slot];
-        if (item->kind == LOAD)
-            *view = (struct view){.kind = OURS, .code = item->code};
-        else if (item->kind == MAP_FILE)
+        memory->shared[slot] = item->kind == MAP_SHARED;
+        if (item->kind == MAP_FILE)
             *view = (struct view){.kind = REAL_FILE};
         else if (view->kind != OURS)
             *view = (struct view){.kind = ANONYMOUS};
@@ -254,7 +294,8 @@ static void check_slot(struct place *place, const struct world *world, uint32_t 
     /* Nothing can run where a new program has nothing, so it does not matter what a reader has. */
     if (expected->kind == NOTHING && memory->execed)
         return;
-    if (code)
+    /* A program that shares memory maps all of an extent of those it shares it with. */
+    if (code && !world->shares)
         assert_true(code->time >= memory->execed);
     if (expected->kind == REAL_FILE) {
         assert_int_equal(seen->kind, REAL_FILE);
