@@ -145,7 +145,7 @@ RUNTIMES = {
     "node-wasm": Runtime(node([workload("manyfuncs.js"), str(WASM_FUNCTIONS), "20000"],
                               "--no-wasm-lazy-compilation"), of_wasm),
     "node-unwinding-info": Runtime(node([workload("hot.js")], "--perf-prof-unwinding-info"),
-                                   of_unwinding_info, (*DWARF, "-F", "299")),
+                                   of_unwinding_info, (*DWARF, "-F", "499")),
     "node-family": Runtime(node([workload("family.js")]), of_family),
     # Its code uses the frame pointer for something else, and perf drops the stacks it finds there.
     "php": Runtime(php, of_php, ()),
