@@ -78,7 +78,17 @@ static void undo(const char *directory, const struct outdir_entry *entries, size
     rmdir(directory);
 }
 
-int outdir_commit(const char *path, const struct outdir_entry *entries, size_t count)
+/* A shell that completes the name of a directory ends it in a slash. NULL: no memory. */
+static char *without_slash_at_end(const char *path)
+{
+    size_t size = strlen(path);
+
+    while (size > 1 && path[size - 1] == '/')
+        size--;
+    return strndup(path, size);
+}
+
+static int commit(const char *path, const struct outdir_entry *entries, size_t count)
 {
     char *temporary;
     int err = make_temporary(path, &temporary);
@@ -92,5 +102,14 @@ int outdir_commit(const char *path, const struct outdir_entry *entries, size_t c
     if (err)
         undo(temporary, entries, count);
     free(temporary);
+    return err;
+}
+
+int outdir_commit(const char *path, const struct outdir_entry *entries, size_t count)
+{
+    char *plain = without_slash_at_end(path);
+    const int err = plain ? commit(plain, entries, count) : -ENOMEM;
+
+    free(plain);
     return err;
 }

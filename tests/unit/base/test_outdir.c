@@ -73,6 +73,19 @@ static void all_files_are_there(void **state)
     take_away(scratch, "", rmdir);
 }
 
+static void a_slash_at_the_end_is_none_of_the_name(void **state)
+{
+    const struct scratch *scratch = *state;
+    char path[160];
+
+    snprintf(path, sizeof(path), "%s//", scratch->path);
+    assert_int_equal(outdir_commit(path, scratch->entries, 2), 0);
+    take_away(scratch, "/first", unlink);
+    take_away(scratch, "/inner/second", unlink);
+    take_away(scratch, "/inner", rmdir);
+    take_away(scratch, "", rmdir);
+}
+
 static void what_is_there_stays(void **state)
 {
     const struct scratch *scratch = *state;
@@ -99,6 +112,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(all_files_are_there, make_scratch, remove_scratch),
+        cmocka_unit_test_setup_teardown(a_slash_at_the_end_is_none_of_the_name, make_scratch,
+                                        remove_scratch),
         cmocka_unit_test_setup_teardown(what_is_there_stays, make_scratch, remove_scratch),
         cmocka_unit_test_setup_teardown(a_failure_leaves_nothing, make_scratch, remove_scratch),
     };
