@@ -44,7 +44,7 @@ def of_prefork(outcome):
     outcome.expect_shares({"of_master": 1, "second": 1}, parent)
     for worker in workers:
         outcome.expect_shares({"first": 1, "second": 1, "third": 1}, worker)
-    outcome.expect_files(2, 6)
+    outcome.expect_files(2, 10)  # the code of three processes, two rests each, and the first mapping
 
 
 def of_stacks(chains, images=1):
