@@ -301,6 +301,11 @@ static void report_index(const struct recording *recording, const struct dump *d
             (unsigned long long)(stats->closes + stats->unknown));
     if (stats->cut_bytes)
         report_cut(recording, dump);
+    if (stats->without_bytes)
+        diag_report(recording->diag, DIAG_WARNING, jitdump_path(dump->file), DIAG_NO_OFFSET,
+                    "%llu functions come without their code: they have names and lines, but perf "
+                    "annotate has no instructions of them to show",
+                    (unsigned long long)stats->without_bytes);
     if (stats->moves_unresolved)
         diag_report(recording->diag, DIAG_WARNING, jitdump_path(dump->file), DIAG_NO_OFFSET,
                     "%llu moves of code that was never loaded: left out",

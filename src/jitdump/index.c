@@ -29,7 +29,7 @@ struct builder {
     struct pairing pairing;
     struct map latest; /* code_index and pid to the piece that a MOVE of it concerns */
     bool has_moves;
-    uint64_t moves_unresolved;
+    uint64_t moves_unresolved, without_bytes;
     uint16_t source;
 };
 
@@ -74,6 +74,8 @@ static int add_load(struct builder *builder, const struct jitdump_record *record
         .source = builder->source,
         .flags = record->load.has_bytes ? 0 : CODE_NO_BYTES,
     };
+    if (!record->load.has_bytes && code->size)
+        builder->without_bytes++;
     int err = pairing_load(&builder->pairing, code, number);
     if (!err && builder->has_moves)
         err = map_put(&builder->latest, record->load.index, record->load.pid, number);
@@ -173,6 +175,7 @@ static int finish(struct builder *builder)
     if (err)
         return err;
     index->stats.moves_unresolved = builder->moves_unresolved;
+    index->stats.without_bytes = builder->without_bytes;
     index->stats.debug_unpaired = builder->pairing.unpaired;
     if (!builder->has_moves)
         return 0;

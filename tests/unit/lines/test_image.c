@@ -176,6 +176,13 @@ static void test_readers_agree(void **state)
     assert_int_equal(example.stats.line_rows, 6);
     assert_output(&example, "llvm-symbolizer --obj=%s 0x10008 0x1008f",
                   "add\n/src/lib/add.js:11:5\n\nmul\n./lib/mul.js:5:0\n\n");
+    char *disassembly = run(&example, "llvm-objdump -d -l %s");
+    char *at = strstr(disassembly, "<add>:");
+    assert_non_null(at);
+    assert_non_null(at = strstr(at, "; /src/lib/add.js:11"));
+    assert_non_null(at = strstr(at, "<sub>:"));
+    assert_non_null(strstr(at, "; /src/lib/add.js:21"));
+    free(disassembly);
     end(&example);
 }
 
