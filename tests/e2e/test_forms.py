@@ -54,9 +54,9 @@ class Form:
         self.expect([record for record in records if record.misc & misc == misc],
                     f"{name} has no record of {types} with {misc:#x}")
 
-    def expect_names(self, text, shares=True):
-        """Few of the samples that perf printed have no name, and every function has its share, or
-        some at least."""
+    def expect_names(self, text, losses=0):
+        """Few of the samples that perf printed have no name, and every function has its share; or,
+        where perf loses samples, all functions but so many have some."""
         samples = [sample for sample in profiles.parse_samples(text) if sample.frames]
         leaves = collections.Counter(sample.frames[0].symbol for sample in samples
                                      if not sample.frames[0].of_kernel)
@@ -65,10 +65,13 @@ class Form:
         self.expect(leaves[profiles.UNKNOWN] <= 0.02 * total,
                     f"{leaves[profiles.UNKNOWN]} samples without a name")
         share = 1 / len(NAMES)
+        if losses:
+            missing = [name for name in NAMES if not leaves[name]]
+            self.expect(len(missing) <= losses, f"no sample in {missing}")
+            return
         for name in NAMES:
-            self.expect(leaves[name] and
-                        (not shares or abs(leaves[name] / max(total, 1) - share)
-                         <= recording.allowed(share, total)),
+            self.expect(leaves[name] and abs(leaves[name] / max(total, 1) - share)
+                        <= recording.allowed(share, total),
                         f"{name}: {leaves[name]} of {total} samples")
 
 
@@ -132,9 +135,9 @@ def switch_output(form):
             for slice in slice.*; do inject -i $slice -o named.$slice {option}; done""")
         slices = [name for name in os.listdir(form.folder) if name.startswith("slice.")]
         form.expect(len(slices) > 2, f"{slices}, but three are needed")
-        # Where a slice begins, perf may lose some.
+        # perf loses what comes while it begins a slice, and each function runs once, for 50 ms.
         form.expect_names(form.shell("for slice in slice.*; do script -i named.$slice; done"),
-                          shares=False)
+                          losses=5)
 
 
 def namespaces(form):
