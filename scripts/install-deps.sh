@@ -59,8 +59,8 @@ collect_test_needs() {
     have_command python3 || need python3
     have_command git || need git
     have_command eu-elflint || need elfutils
-    have_command gdb || want gdb-minimal
-    have_command llvm-dwarfdump || want llvm
+    have_command gdb || need gdb-minimal
+    have_command llvm-dwarfdump || need llvm
     have_command clang-format || want clang-format
     have_command valgrind || want valgrind
     have_command node || want nodejs

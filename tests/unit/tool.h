@@ -4,8 +4,8 @@
 #define TESTS_TOOL_H
 
 /*
- * What a command says on standard output and error; %s in it is `path`. Skips the test where the
- * program is missing, and fails it where the status is not 0. The caller frees.
+ * What a command says on standard output and error; %s in it is `path`. Fails the test
+ * where the status is not 0, and where the program is missing. The caller frees.
  */
 char *tool_run(const char *command, const char *path);
 
