@@ -37,6 +37,8 @@ static int view(struct reader *reader, uint64_t offset, size_t need, const char 
 {
     const uint64_t left = reader->map->file.size - offset;
 
+    *bytes = NULL;
+    *have = 0;
     need = left < need ? (size_t)left : need;
     if (offset < reader->start || offset - reader->start > reader->filled ||
         reader->filled - (size_t)(offset - reader->start) < need) {
