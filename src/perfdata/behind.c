@@ -12,6 +12,8 @@
 
 /* The reader has one buffer more that it fills, and one that it is about to. */
 #define JOBS (SOURCE_BUFFERS - 2)
+/* Either side is woken when there are so many jobs, or room for so many: once is enough for all. */
+#define SOME (JOBS / 2)
 
 struct job {
     int fd;
@@ -54,12 +56,24 @@ void behind_free(struct behind *behind)
     free(behind);
 }
 
+static size_t waiting_jobs(const struct behind *behind)
+{
+    return behind->given - behind->done;
+}
+
+/* With the lock held: waits until the other side has done something. It does not wait for us. */
+static void wait_for_change(struct behind *behind)
+{
+    pthread_cond_broadcast(&behind->changed);
+    pthread_cond_wait(&behind->changed, &behind->lock);
+}
+
 /* With the lock held. False: there are no more. */
 static bool wait_for_job(struct behind *behind)
 {
-    while (behind->done == behind->given && !behind->ended)
-        pthread_cond_wait(&behind->changed, &behind->lock);
-    return behind->done < behind->given;
+    while (waiting_jobs(behind) == 0 && !behind->ended)
+        wait_for_change(behind);
+    return waiting_jobs(behind) > 0;
 }
 
 static void *run(void *context)
@@ -75,7 +89,8 @@ static void *run(void *context)
         pthread_mutex_lock(&behind->lock);
         behind->err = behind->err ? behind->err : err;
         behind->done++;
-        pthread_cond_broadcast(&behind->changed);
+        if (waiting_jobs(behind) <= SOME)
+            pthread_cond_broadcast(&behind->changed);
     }
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu);
     behind->cpu = (uint64_t)cpu.tv_sec * 1000000000 + (uint64_t)cpu.tv_nsec;
@@ -97,12 +112,13 @@ int behind_write(struct behind *behind, int fd, const uint8_t *bytes, size_t siz
     if (!behind->running)
         return io_pwrite(fd, bytes, size, offset);
     pthread_mutex_lock(&behind->lock);
-    while (behind->given - behind->done == JOBS)
-        pthread_cond_wait(&behind->changed, &behind->lock);
+    while (waiting_jobs(behind) == JOBS)
+        wait_for_change(behind);
     const int err = behind->err;
     if (!err) {
         behind->jobs[behind->given++ % JOBS] = (struct job){fd, bytes, size, offset};
-        pthread_cond_broadcast(&behind->changed);
+        if (waiting_jobs(behind) >= SOME)
+            pthread_cond_broadcast(&behind->changed);
     }
     pthread_mutex_unlock(&behind->lock);
     return err;
@@ -122,7 +138,7 @@ void behind_wait(struct behind *behind, const uint8_t *bytes, size_t size)
 {
     pthread_mutex_lock(&behind->lock);
     while (is_waiting(behind, bytes, size))
-        pthread_cond_wait(&behind->changed, &behind->lock);
+        wait_for_change(behind);
     pthread_mutex_unlock(&behind->lock);
 }
 
