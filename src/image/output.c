@@ -6,7 +6,11 @@
 
 #include <errno.h>
 #include <string.h>
+#ifdef HAVE_XXHASH_DISPATCH
+#include <xxh_x86dispatch.h>
+#else
 #include <xxhash.h>
+#endif
 
 int image_output_open(struct image_output *output, int fd)
 {
