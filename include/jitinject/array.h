@@ -14,6 +14,12 @@
 void *array_new(size_t count, size_t item_size);
 
 /*
+ * As free(), but the pages of a large array go back to the system: the heap would keep them, and
+ * find no use for them where it has to begin on a huge page. NULL is fine.
+ */
+void array_free(void *items, size_t count, size_t item_size);
+
+/*
  * Makes room for at least `need` items of `item_size` bytes. `items` is the array (or NULL with a
  * capacity of 0); it may move. False when memory is out or the size overflows: the array is then as
  * it was.

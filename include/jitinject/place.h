@@ -144,17 +144,17 @@ struct place_file {
 
 const struct place_file *place_files(const struct place *place, size_t *count);
 
+/* A mapping event to slip in. */
 struct place_event {
     uint64_t time; /* ns, never 0 */
     uint64_t addr, len;
     uint64_t offset; /* pgoff: in the file */
     uint32_t pid;
     uint32_t file; /* index into place_files */
-    size_t order;  /* among events of equal time */
 };
-
-/* The events to slip in, by time. */
-const struct place_event *place_events(const struct place *place, size_t *count);
+size_t place_event_count(const struct place *place);
+/* They are in order of time. */
+struct place_event place_event(const struct place *place, size_t number);
 
 /* Numbers of the records of anonymous mappings that add nothing, ascending. */
 const uint64_t *place_dropped(const struct place *place, size_t *count);
@@ -166,18 +166,36 @@ enum place_found {
     PLACE_UNNAMED,   /* in such memory, where no piece was known at that time */
     PLACE_NAMED,
 };
-struct place_query {
-    uint64_t addr, time;
+struct finder;
+
+/* What readers of the result find in a stretch of a process's memory for some time. */
+struct place_view {
     uint32_t pid;
-    enum place_found found; /* the answer */
+    enum place_found found;
+    uint64_t start, end;         /* addresses [start, end) */
+    uint64_t since, until;       /* times [since, until) */
+    const struct finder *finder; /* not NULL: PLACE_NAMED are only those that place_view_count says,
+                                    the others are PLACE_UNNAMED */
 };
 
+static inline bool place_view_covers(const struct place_view *view, uint32_t pid, uint64_t addr,
+                                     uint64_t time)
+{
+    return addr >= view->start && addr < view->end && time >= view->since && time < view->until &&
+           pid == view->pid;
+}
+
 /*
- * What a reader of the result finds at an address of a process at a time. Many at once cost much
- * less than one by one: what one finds is often the answer to the next, and they wait for memory
- * together. Only one thread may ask: the first call makes what all of them need. 0 or -ENOMEM.
+ * The view that covers the address and the time, as large as is easily told; it may be empty, and
+ * `found` is right for the two all the same. Only one thread may ask: the first call makes what all
+ * of them need. 0 or -ENOMEM.
  */
-int place_lookup(struct place *place, struct place_query *queries, size_t count);
+int place_look(struct place *place, uint32_t pid, uint64_t addr, uint64_t time,
+               struct place_view *view);
+
+/* How many of the addresses, which the view covers, are PLACE_NAMED. Many at once cost less: they
+ * wait for memory together. */
+size_t place_view_count(const struct place_view *view, const uint64_t *addrs, size_t count);
 
 struct place_process {
     uint32_t pid;

@@ -30,6 +30,15 @@ void *array_new(size_t count, size_t item_size)
     return items;
 }
 
+void array_free(void *items, size_t count, size_t item_size)
+{
+    const size_t size = count * item_size;
+
+    if (items && size >= LARGE)
+        madvise(items, size / HUGE_PAGE * HUGE_PAGE, MADV_DONTNEED);
+    free(items);
+}
+
 bool array_reserve_bytes(void **items, size_t *capacity, size_t need, size_t item_size)
 {
     if (need <= *capacity)
@@ -49,7 +58,7 @@ bool array_reserve_bytes(void **items, size_t *capacity, size_t need, size_t ite
         return false;
     if (is_large && *items) {
         memcpy(moved, *items, *capacity * item_size);
-        free(*items);
+        array_free(*items, *capacity, item_size);
     }
     *items = moved;
     *capacity = grown;

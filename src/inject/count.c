@@ -9,15 +9,24 @@
 /* PERF_RECORD_MISC_USER of PERF_RECORD_MISC_CPUMODE_MASK */
 #define CPUMODE_USER 2
 
-/* Samples that are looked up together: as many as stay in the innermost cache. */
-#define BATCH 512
+/* Views that are kept, of memory of different processes and in different places. */
+#define VIEW_BITS  6
+#define VIEWS      (1u << VIEW_BITS)
+#define PLACE_BITS 24 /* of an address; what lies nearer is seldom in different views */
+/* Samples in one view that are counted together; their searches go side by side. */
+#define BATCH 256
+
+struct batch {
+    struct place_view view;
+    size_t filled;
+    uint64_t addrs[BATCH];
+};
 
 struct count {
     struct recording *recording;
     struct rangemap rows; /* by pid; value: number of the row, until they are sorted */
     size_t last_row;      /* samples of one process come one after another */
-    size_t filled;
-    struct place_query samples[BATCH];
+    struct batch batches[VIEWS];
 };
 
 static int compare_rows(const void *left, const void *right)
@@ -81,39 +90,58 @@ static struct inject_process *row_of(struct count *count, uint32_t pid)
     return &summary->processes[count->last_row];
 }
 
-static int flush(struct count *count)
+static int flush(struct count *count, struct batch *batch)
 {
-    const int err = place_lookup(count->recording->place, count->samples, count->filled);
+    const enum place_found found = batch->view.found;
+    const size_t samples = batch->filled;
 
-    for (size_t i = 0; i < count->filled && !err; i++) {
-        const struct place_query *sample = &count->samples[i];
-        if (sample->found == PLACE_ELSEWHERE)
-            continue;
-        struct inject_process *row = row_of(count, sample->pid);
-        if (!row)
-            return -ENOMEM;
-        row->jit_samples += sample->found != PLACE_UNLOGGED;
-        row->named_samples += sample->found == PLACE_NAMED;
-        row->unlogged_samples += sample->found == PLACE_UNLOGGED;
+    batch->filled = 0;
+    if (samples == 0 || found == PLACE_ELSEWHERE)
+        return 0;
+    struct inject_process *row = row_of(count, batch->view.pid);
+    if (!row)
+        return -ENOMEM;
+    if (found == PLACE_UNLOGGED) {
+        row->unlogged_samples += samples;
+        return 0;
     }
-    count->filled = 0;
-    return err;
+    row->jit_samples += samples;
+    row->named_samples += place_view_count(&batch->view, batch->addrs, samples);
+    return 0;
+}
+
+/* Where a view of that memory is kept. */
+static struct batch *batch_of(struct count *count, const struct perfdata_sample *sample)
+{
+    const uint32_t mixed = (sample->pid ^ (uint32_t)(sample->ip >> PLACE_BITS)) * 0x9e3779b1u;
+
+    return &count->batches[mixed >> (32 - VIEW_BITS)];
 }
 
 int count_sample(struct count *count, const struct perfdata_sample *sample)
 {
+    struct batch *batch = batch_of(count, sample);
+    int err = 0;
+
     if (sample->cpumode != CPUMODE_USER)
         return 0;
-    count->samples[count->filled++] =
-        (struct place_query){.addr = sample->ip, .time = sample->time, .pid = sample->pid};
-    return count->filled == BATCH ? flush(count) : 0;
+    if (!place_view_covers(&batch->view, sample->pid, sample->ip, sample->time)) {
+        err = flush(count, batch);
+        if (!err)
+            err = place_look(count->recording->place, sample->pid, sample->ip, sample->time,
+                             &batch->view);
+    }
+    batch->addrs[batch->filled++] = sample->ip;
+    return !err && batch->filled == BATCH ? flush(count, batch) : err;
 }
 
 int count_finish(struct count *count)
 {
     const struct inject_summary *summary = count->recording->summary;
-    const int err = flush(count);
+    int err = 0;
 
+    for (size_t i = 0; i < VIEWS && !err; i++)
+        err = flush(count, &count->batches[i]);
     if (summary->process_count > 0)
         qsort(summary->processes, summary->process_count, sizeof(*summary->processes),
               compare_rows);

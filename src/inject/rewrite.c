@@ -22,7 +22,6 @@ struct rewrite {
     struct recording *recording;
     struct stopwatch watch; /* of this step alone */
     struct perfdata_writer *writer;
-    const struct place_event *events;
     size_t event_count, next_event;
     size_t next_dropped;
     bool in_file_order; /* perfdata_in_file_order */
@@ -83,20 +82,21 @@ static int write_events(struct rewrite *rewrite, uint64_t time)
         err = write_build_ids(rewrite);
 
     for (; rewrite->next_event < rewrite->event_count && !err; rewrite->next_event++) {
-        const struct place_event *event = &rewrite->events[rewrite->next_event];
-        if (event->time > time)
+        const struct place_event event =
+            place_event(rewrite->recording->place, rewrite->next_event);
+        if (event.time > time)
             break;
-        const char *path = rewrite->recording->summary->files[event->file].path;
-        const struct perfdata_mapping mapping = {.addr = event->addr,
-                                                 .len = event->len,
-                                                 .pgoff = event->offset,
-                                                 .pid = event->pid,
-                                                 .tid = event->pid,
+        const char *path = rewrite->recording->summary->files[event.file].path;
+        const struct perfdata_mapping mapping = {.addr = event.addr,
+                                                 .len = event.len,
+                                                 .pgoff = event.offset,
+                                                 .pid = event.pid,
+                                                 .tid = event.pid,
                                                  .prot = PROT_READ_EXEC,
                                                  .flags = MAPPED_PRIVATE,
                                                  .filename = path,
                                                  .filename_size = strlen(path)};
-        err = perfdata_write_mapping(rewrite->writer, &mapping, event->time);
+        err = perfdata_write_mapping(rewrite->writer, &mapping, event.time);
     }
     return err;
 }
@@ -178,7 +178,7 @@ int rewrite_records(struct recording *recording)
 
     stopwatch_start(&rewrite.watch);
     int err = collect_dropped(recording);
-    rewrite.events = place_events(recording->place, &rewrite.event_count);
+    rewrite.event_count = place_event_count(recording->place);
     if (!err)
         err = perfdata_writer_new(recording->data, form, outfile_fd(recording->output),
                                   &rewrite.writer);

@@ -6,6 +6,11 @@
 #include <errno.h>
 #include <stdlib.h>
 
+int history_expect(struct history *history, size_t count)
+{
+    return array_reserve(&history->changes, &history->capacity, count) ? 0 : -ENOMEM;
+}
+
 int history_add(struct history *history, const struct history_change *change)
 {
     if (change->start >= change->end)
@@ -116,6 +121,7 @@ int history_index(struct history *history)
         return err;
 
     size_t node_count = 2 * history->bound_count;
+    uint64_t entry_count = 0;
     history->first = calloc(node_count + 1, sizeof(*history->first));
     if (!history->first)
         return -ENOMEM;
@@ -123,22 +129,23 @@ int history_index(struct history *history)
         size_t count = visit_nodes(history, &history->changes[i], nodes);
         for (size_t n = 0; n < count; n++)
             history->first[nodes[n] + 1]++;
+        entry_count += count;
     }
+    if (entry_count > UINT32_MAX)
+        return -EOVERFLOW;
     for (size_t n = 0; n < node_count; n++)
         history->first[n + 1] += history->first[n];
 
-    history->entries = array_new(history->first[node_count], sizeof(*history->entries));
-    history->times = array_new(history->first[node_count], sizeof(*history->times));
+    history->entries = array_new((size_t)entry_count, sizeof(*history->entries));
+    history->times = array_new(history->count, sizeof(*history->times));
     if (!history->entries || !history->times)
         return -ENOMEM;
     /* Filling moves each node's start to its end, which is the next node's start. */
     for (size_t i = 0; i < history->count; i++) {
         size_t count = visit_nodes(history, &history->changes[i], nodes);
-        for (size_t n = 0; n < count; n++) {
-            const size_t at = history->first[nodes[n]]++;
-            history->entries[at] = (uint32_t)i;
-            history->times[at] = history->changes[i].time;
-        }
+        for (size_t n = 0; n < count; n++)
+            history->entries[history->first[nodes[n]]++] = (uint32_t)i;
+        history->times[i] = history->changes[i].time;
     }
     for (size_t n = node_count; n > 0; n--)
         history->first[n] = history->first[n - 1];
@@ -146,12 +153,27 @@ int history_index(struct history *history)
     return 0;
 }
 
-/* The first entry in [low, high) of a node that is later than `time`. */
-static size_t entries_up_to(const struct history *history, size_t low, size_t high, uint64_t time)
+/* Number of changes at or before `time`. */
+static size_t changes_up_to(const struct history *history, uint64_t time)
 {
+    size_t low = 0, high = history->count;
+
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
         if (history->times[middle] <= time)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The first entry in [low, high) of a node that is for change number `number` or a later one. */
+static size_t entries_before(const struct history *history, size_t low, size_t high, size_t number)
+{
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (history->entries[middle] < number)
             low = middle + 1;
         else
             high = middle;
@@ -163,20 +185,23 @@ static size_t entries_up_to(const struct history *history, size_t low, size_t hi
 static void search(const struct history *history, size_t below, uint64_t time,
                    struct history_memo *memo)
 {
-    uint32_t newest = 0;
+    const size_t number = changes_up_to(history, time);
+    size_t newest = 0, next = history->count; /* newest: and one more, 0 is none */
 
     for (size_t node = below - 1 + history->bound_count; node > 0; node /= 2) {
         const size_t first = history->first[node], end = history->first[node + 1];
-        const size_t later = entries_up_to(history, first, end, time);
-        if (later < end && history->times[later] < memo->until)
-            memo->until = history->times[later];
-        if (later > first && (!memo->change || history->entries[later - 1] > newest)) {
-            newest = history->entries[later - 1];
-            memo->change = &history->changes[newest];
-        }
+        const size_t later = entries_before(history, first, end, number);
+        if (later < end && history->entries[later] < next)
+            next = history->entries[later];
+        if (later > first && history->entries[later - 1] >= newest)
+            newest = history->entries[later - 1] + (size_t)1;
     }
-    if (memo->change)
+    if (next < history->count)
+        memo->until = history->times[next];
+    if (newest > 0) {
+        memo->change = &history->changes[newest - 1];
         memo->since = memo->change->time;
+    }
 }
 
 const struct history_change *history_find(const struct history *history, uint64_t address,

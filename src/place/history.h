@@ -23,10 +23,9 @@ struct history {
     size_t count, capacity;
     uint64_t *bounds; /* distinct starts and ends, ascending */
     size_t bound_count;
-    size_t *first; /* node -> its first entry; one more at the end */
-    /* By entry: the number of a change, and its time, which is what a search looks at. */
-    uint32_t *entries;
-    uint64_t *times;
+    uint32_t *first;   /* node -> its first entry; one more at the end */
+    uint32_t *entries; /* numbers of changes, ascending within a node */
+    uint64_t *times;   /* of the changes: a search looks at nothing else of them */
 };
 
 /* An answer, and where and when else it is the same. All zero is none. */
@@ -37,9 +36,12 @@ struct history_memo {
     const struct history_change *change;
 };
 
+/* Makes room for so many changes. 0 or -ENOMEM. */
+int history_expect(struct history *history, size_t count);
 /* In any order. 0 or -ENOMEM. */
 int history_add(struct history *history, const struct history_change *change);
-/* After the last one was added; changes of equal time keep their order. 0 or -ENOMEM. */
+/* After the last one was added; changes of equal time keep their order. 0, -ENOMEM, or -EOVERFLOW
+ * for very many. */
 int history_index(struct history *history);
 /*
  * The last change at or before `time` that covers `address`, or NULL. `memo` holds the last answer,

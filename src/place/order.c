@@ -104,6 +104,6 @@ int order_codes(struct code **codes, size_t count, enum order by)
     const struct item *sorted = sort_items(items, items + count, count);
     for (size_t i = 0; i < count; i++)
         codes[i] = sorted[i].code;
-    free(items);
+    array_free(items, count, 2 * sizeof(*items));
     return 0;
 }

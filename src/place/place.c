@@ -7,9 +7,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* More reads than a processor can have under way. */
-#define SEARCHES 64
-
 int place_new(const struct place_options *options, struct place **out)
 {
     *out = calloc(1, sizeof(**out));
@@ -234,10 +231,22 @@ const struct place_file *place_files(const struct place *place, size_t *count)
     return place->files;
 }
 
-const struct place_event *place_events(const struct place *place, size_t *count)
+size_t place_event_count(const struct place *place)
 {
-    *count = place->event_count;
-    return place->events;
+    return place->event_count;
+}
+
+struct place_event place_event(const struct place *place, size_t number)
+{
+    const struct event *event = &place->events[number];
+    const struct bias *bias = &place->biases[event->value - MAPPED_FIRST_BIAS];
+
+    return (struct place_event){.time = event->time,
+                                .addr = event->addr,
+                                .len = event->len,
+                                .offset = event->addr + bias->offset,
+                                .pid = event->pid,
+                                .file = bias->file};
 }
 
 const uint64_t *place_dropped(const struct place *place, size_t *count)
@@ -250,166 +259,4 @@ const struct place_process *place_processes(const struct place *place, size_t *c
 {
     *count = place->row_count;
     return place->rows;
-}
-
-static int make_finders(struct place *place)
-{
-    int err = 0;
-
-    for (size_t i = 0; i < place->bias_count && !err; i++) {
-        struct bias *bias = &place->biases[i];
-        const struct place_file *file = &place->files[bias->file];
-        const struct place_extent *extent = &file->extents[bias->extent];
-        const size_t first = file->mirrors ? 0 : extent->first;
-        const size_t count = file->mirrors ? file->code_count : extent->count;
-        /* Addresses that are used over and over have one piece in each of very many extents. */
-        if (count > 1 && !bias->finder)
-            err = finder_new(file->codes + first, count, &bias->finder);
-    }
-    place->has_finders = !err;
-    return err;
-}
-
-/* Whether a process that holds no code had memory without a file there, or inherited it, and no
- * file. */
-static bool is_unlogged(const struct process *process, uint64_t addr)
-{
-    bool anonymous = false;
-
-    for (unsigned depth = 0; process && !anonymous && depth < ANCESTORS_MAX; depth++) {
-        if (rangemap_overlaps(&process->file_ranges, addr, addr + 1))
-            return false;
-        anonymous = rangemap_overlaps(&process->anonymous_ranges, addr, addr + 1);
-        process = process->parent;
-    }
-    return anonymous;
-}
-
-/* What is mapped at the address of a query, and where and when else in the process it is that. */
-struct answer {
-    uint32_t pid;
-    uint64_t start, size;  /* addresses [start, start + size) */
-    uint64_t since, until; /* times [since, until); none: it holds for the query only */
-    const struct bias *bias;
-    enum place_found found; /* if there is no bias */
-};
-
-/* Narrows the times down to those of another span. */
-static void within_times(struct answer *answer, uint64_t since, uint64_t until)
-{
-    if (answer->since < since)
-        answer->since = since;
-    if (answer->until > until)
-        answer->until = until;
-}
-
-static struct answer find_answer(const struct place *place, const struct place_query *query,
-                                 struct history_memo *memo)
-{
-    struct process *process = process_find(place, query->pid);
-    struct answer answer = {.pid = query->pid, .found = PLACE_ELSEWHERE};
-    uint64_t time = query->time, since = 0, until = 0;
-    bool anonymous = false;
-
-    if (process)
-        process = lives_find(process, time, &since, &until);
-    if (process && !process->holds_code && is_unlogged(process, query->addr))
-        answer.found = PLACE_UNLOGGED;
-    for (unsigned depth = 0; process && process->holds_code && depth < ANCESTORS_MAX; depth++) {
-        const struct history_change *change =
-            history_find(&process->history, query->addr, time, memo);
-        const bool is_child = process->forked && process->fork_time <= time;
-        /* A fork replaces what an earlier process of the same pid had. */
-        if (change && is_child && change->time < process->fork_time)
-            change = NULL;
-        if (change && depth == 0) {
-            answer.start = memo->start;
-            answer.size = memo->end - memo->start;
-            answer.since = memo->since;
-            answer.until = memo->until;
-            within_times(&answer, since, until);
-            if (process->forked)
-                within_times(&answer, is_child ? process->fork_time : 0,
-                             is_child ? UINT64_MAX : process->fork_time);
-        }
-        if (change && change->value != MAPPED_FILE)
-            answer.bias = &place->biases[change->value - MAPPED_FIRST_BIAS];
-        if (change)
-            return answer;
-        anonymous |= rangemap_overlaps(&process->anonymous_ranges, query->addr, query->addr + 1);
-        if (is_child)
-            time = process->fork_time;
-        process = is_child ? process->parent : NULL;
-    }
-    if (anonymous)
-        answer.found = PLACE_UNNAMED;
-    return answer;
-}
-
-static bool is_alike(const struct answer *answer, const struct place_query *query)
-{
-    return query->addr - answer->start < answer->size && query->pid == answer->pid &&
-           query->time >= answer->since && query->time < answer->until;
-}
-
-/* Answers the query, or returns the finder that has to search for that. */
-static const struct finder *take_answer(const struct place *place, const struct answer *answer,
-                                        struct place_query *query)
-{
-    const struct bias *bias = answer->bias;
-    enum finder_answer found = FINDER_NO;
-
-    query->found = answer->found;
-    if (!bias)
-        return NULL;
-    if (bias->finder) {
-        found = finder_ask(bias->finder, query->addr);
-    } else {
-        const struct place_extent *extent = &place->files[bias->file].extents[bias->extent];
-        if (query->addr - extent->addr < extent->size)
-            found = FINDER_YES;
-    }
-    query->found = found == FINDER_YES ? PLACE_NAMED : PLACE_UNNAMED;
-    return found == FINDER_SEARCH ? bias->finder : NULL;
-}
-
-struct search {
-    const struct finder *finder;
-    struct place_query *query;
-};
-
-static void search_all(const struct search *searches, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        finder_fetch_part(searches[i].finder, searches[i].query->addr);
-    for (size_t i = 0; i < count; i++)
-        finder_fetch_range(searches[i].finder, searches[i].query->addr);
-    for (size_t i = 0; i < count; i++)
-        if (finder_search(searches[i].finder, searches[i].query->addr))
-            searches[i].query->found = PLACE_NAMED;
-}
-
-int place_lookup(struct place *place, struct place_query *queries, size_t count)
-{
-    struct search searches[SEARCHES];
-    size_t waiting = 0;
-    struct history_memo memo = {0};
-    struct answer answer = {0};
-    const int err = place->has_finders ? 0 : make_finders(place);
-
-    for (size_t i = 0; i < count && !err; i++) {
-        struct place_query *query = &queries[i];
-        if (!is_alike(&answer, query))
-            answer = find_answer(place, query, &memo);
-        const struct finder *finder = take_answer(place, &answer, query);
-        if (!finder)
-            continue;
-        searches[waiting++] = (struct search){finder, query};
-        if (waiting == SEARCHES) {
-            search_all(searches, waiting);
-            waiting = 0;
-        }
-    }
-    search_all(searches, waiting);
-    return err;
 }

@@ -98,6 +98,15 @@ struct bias {
     struct finder *finder; /* of the pieces that it maps; NULL: it is one, all of an extent */
 };
 
+/* A mapping event, as small as can be: there may be two for each piece. */
+struct event {
+    uint64_t time, addr;
+    uint32_t len;
+    uint32_t value; /* which bias it has: MAPPED_FIRST_BIAS and so on */
+    uint32_t pid;
+    uint32_t order; /* among those of equal time */
+};
+
 struct fork {
     uint64_t time;
     size_t order; /* of input, where times are equal */
@@ -131,7 +140,7 @@ struct place {
     bool has_finders;    /* each of them that needs one */
     size_t bias_count, bias_capacity;
 
-    struct place_event *events;
+    struct event *events; /* by time, in the end */
     size_t event_count, event_capacity;
     uint64_t *dropped;
     size_t dropped_count, dropped_capacity;

@@ -9,15 +9,9 @@
 
 #include <cmocka.h>
 
+#include "found.h"
+
 #define HEAP UINT64_C(0x7f0000000000)
-
-static enum place_found found_at(struct place *place, uint32_t pid, uint64_t addr, uint64_t time)
-{
-    struct place_query query = {.addr = addr, .time = time, .pid = pid};
-
-    assert_int_equal(place_lookup(place, &query, 1), 0);
-    return query.found;
-}
 
 static bool same_index(void *context, const struct code *a, const struct code *b)
 {
@@ -50,7 +44,7 @@ static void side_by_side_is_one_file_and_few_events(void **state)
     const size_t count = 200000;
     struct code *codes = calloc(count, sizeof(*codes));
     struct place *place = new_place();
-    size_t files, events;
+    size_t files;
 
     (void)state;
     assert_non_null(codes);
@@ -58,11 +52,10 @@ static void side_by_side_is_one_file_and_few_events(void **state)
         codes[i] = piece(1000 + i, HEAP + 320 * i, 300);
     run(place, codes, count);
     const struct place_file *file = place_files(place, &files);
-    place_events(place, &events);
     assert_int_equal(files, 1);
     assert_int_equal(file->extent_count, 1);
     assert_int_equal(file->code_count, count);
-    assert_true(events <= 3);
+    assert_true(place_event_count(place) <= 3);
     place_free(place);
     free(codes);
 }
@@ -126,12 +119,12 @@ static void the_same_code_again_is_one_piece(void **state)
 /* Events over `addr` at or after `from`. */
 static size_t events_over(const struct place *place, uint64_t addr, uint64_t from)
 {
-    size_t count, found = 0;
-    const struct place_event *events = place_events(place, &count);
+    size_t found = 0;
 
-    for (size_t i = 0; i < count; i++)
-        found += events[i].time >= from && events[i].addr <= addr &&
-                 addr - events[i].addr < events[i].len;
+    for (size_t i = 0; i < place_event_count(place); i++) {
+        const struct place_event event = place_event(place, i);
+        found += event.time >= from && event.addr <= addr && addr - event.addr < event.len;
+    }
     return found;
 }
 
@@ -180,14 +173,12 @@ static void a_load_counts_from_when_its_memory_came(void **state)
 {
     struct code codes[] = {piece(1000, HEAP, 64), piece(2000, HEAP, 64)};
     struct place *place = new_place();
-    size_t count;
 
     (void)state;
     assert_int_equal(place_add_dump(place, 7, 300), 0);
     assert_int_equal(place_add_mapping(place, 7, 500, HEAP, 0x1000, 0, PLACE_ANONYMOUS, 0, 1), 0);
     run(place, codes, 2);
-    const struct place_event *events = place_events(place, &count);
-    assert_int_equal(events[0].time, 501);
+    assert_int_equal(place_event(place, 0).time, 501);
     assert_int_equal(found_at(place, 7, HEAP, 900), PLACE_NAMED);
     assert_int_equal(found_at(place, 7, HEAP, 400), PLACE_UNNAMED);
     /* The second occupant counts from its own time: the first one was there. */
@@ -477,16 +468,14 @@ static void a_file_of_before_costs_no_mappings(void **state)
     struct code codes[] = {piece(400, HEAP, 64), piece(500, HEAP + 0x100, 64),
                            piece(600, HEAP + 0x200, 64)};
     struct place *place = new_place();
-    size_t count;
 
     (void)state;
     assert_int_equal(place_add_mapping(place, 7, 50, HEAP, 0x1000, 0, PLACE_DATA, 9, 1), 0);
     assert_int_equal(place_add_mapping(place, 7, 300, HEAP, 0x1000, 0, PLACE_ANONYMOUS, 0, 2), 0);
     run(place, codes, 3);
-    const struct place_event *events = place_events(place, &count);
-    assert_int_equal(count, 2); /* the first page, and the code */
-    assert_int_equal(events[1].addr, HEAP);
-    assert_int_equal(events[1].time, 301);
+    assert_int_equal(place_event_count(place), 2); /* the first page, and the code */
+    assert_int_equal(place_event(place, 1).addr, HEAP);
+    assert_int_equal(place_event(place, 1).time, 301);
     place_free(place);
 }
 
@@ -554,7 +543,6 @@ static void pieces_go_to_the_program_that_wrote_them(void **state)
 {
     struct code codes[] = {piece(150, HEAP, 64)};
     struct place *place = new_place();
-    size_t count;
 
     (void)state;
     assert_int_equal(place_add_mapping(place, 7, 50, 0x400000, 0x1000, 0, PLACE_FILE, 1, 1), 0);
@@ -562,8 +550,8 @@ static void pieces_go_to_the_program_that_wrote_them(void **state)
     assert_int_equal(place_add_dump(place, 7, 220), 0);
     run(place, codes, 1);
     assert_int_equal(found_at(place, 7, HEAP, 250), PLACE_NAMED);
-    const struct place_event *events = place_events(place, &count);
-    assert_true(count > 0 && events[0].time > 200);
+    assert_true(place_event_count(place) > 0);
+    assert_true(place_event(place, 0).time > 200);
     place_free(place);
 }
 

@@ -19,6 +19,8 @@
 
 #include <cmocka.h>
 
+#include "found.h"
+
 #define SLOTS  64
 #define ITEMS  80
 #define PIDS   3
@@ -62,12 +64,25 @@ struct world {
     size_t code_count;
 };
 
-static enum place_found found_at(struct place *place, uint32_t pid, uint64_t addr, uint64_t time)
-{
-    struct place_query query = {.addr = addr, .time = time, .pid = pid};
+/* Views that were got before, of any time and place. */
+#define VIEWS 32
+struct views {
+    struct place_view list[VIEWS];
+    unsigned next;
+};
 
-    assert_int_equal(place_lookup(place, &query, 1), 0);
-    return query.found;
+/* What is found, by a view of its own and by all earlier ones that say that they cover it. */
+static enum place_found look_at(struct place *place, struct views *views, uint32_t pid,
+                                uint64_t addr, uint64_t time)
+{
+    struct place_view *view = &views->list[views->next++ % VIEWS];
+
+    assert_int_equal(place_look(place, pid, addr, time, view), 0);
+    const enum place_found found = found_in(view, addr);
+    for (unsigned i = 0; i < VIEWS; i++)
+        if (place_view_covers(&views->list[i], pid, addr, time))
+            assert_int_equal(found_in(&views->list[i], addr), found);
+    return found;
 }
 
 static bool same_name(void *context, const struct code *a, const struct code *b)
@@ -284,11 +299,12 @@ static const struct code *code_at(const struct place *place, const struct view *
     return NULL;
 }
 
-static void check_slot(struct place *place, const struct world *world, uint32_t pid, unsigned slot,
-                       uint64_t time, const struct memory *memory, const struct view *seen)
+static void check_slot(struct place *place, struct views *views, const struct world *world,
+                       uint32_t pid, unsigned slot, uint64_t time, const struct memory *memory,
+                       const struct view *seen)
 {
     const struct view *expected = &memory->slots[slot];
-    const enum place_found found = found_at(place, pid, slot_address(world, slot), time);
+    const enum place_found found = look_at(place, views, pid, slot_address(world, slot), time);
     const struct code *code = seen->kind == OURS ? code_at(place, seen) : NULL;
 
     /* Nothing can run where a new program has nothing, so it does not matter what a reader has. */
@@ -314,8 +330,9 @@ static void check_slot(struct place *place, const struct world *world, uint32_t 
 static void replay(struct place *place, struct world *world)
 {
     static struct memory expected[PIDS + 1], seen[PIDS + 1];
-    size_t event_count, next_event = 0, next_item = 0;
-    const struct place_event *events = place_events(place, &event_count);
+    struct views views = {0};
+    const size_t event_count = place_event_count(place);
+    size_t next_event = 0, next_item = 0;
 
     memset(expected, 0, sizeof(expected));
     memset(seen, 0, sizeof(seen));
@@ -324,15 +341,20 @@ static void replay(struct place *place, struct world *world)
             expect(expected, &world->items[next_item]);
             see_item(seen, world, &world->items[next_item]);
         }
-        for (; next_event < event_count && events[next_event].time <= time; next_event++)
-            see_event(seen, world, &events[next_event]);
+        for (; next_event < event_count; next_event++) {
+            const struct place_event event = place_event(place, next_event);
+            if (event.time > time)
+                break;
+            see_event(seen, world, &event);
+        }
         /* Right after a kept anonymous mapping, and only for that nanosecond, its time is not over.
          */
         if (time % 10 == 0)
             continue;
         for (uint32_t pid = 1; pid <= PIDS; pid++)
             for (unsigned slot = 0; slot < SLOTS; slot++)
-                check_slot(place, world, pid, slot, time, &expected[pid], &seen[pid].slots[slot]);
+                check_slot(place, &views, world, pid, slot, time, &expected[pid],
+                           &seen[pid].slots[slot]);
     }
     assert_int_equal(next_event, event_count);
 }

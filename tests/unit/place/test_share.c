@@ -9,6 +9,8 @@
 
 #include <cmocka.h>
 
+#include "found.h"
+
 #define HEAP   UINT64_C(0x7f0000000000)
 #define SIZE   UINT64_C(0x1000)
 #define MEMORY 77
@@ -49,22 +51,20 @@ static void run(struct place *place, struct code *codes, size_t count)
 
 static bool is_named(struct place *place, uint32_t pid, uint64_t time)
 {
-    struct place_query query = {.addr = HEAP, .time = time, .pid = pid};
-
-    assert_int_equal(place_lookup(place, &query, 1), 0);
-    return query.found == PLACE_NAMED;
+    return found_at(place, pid, HEAP, time) == PLACE_NAMED;
 }
 
 /* The file over HEAP in a process at a time, as one who reads the events has it; -1: none. */
 static int file_of(const struct place *place, uint32_t pid, uint64_t time)
 {
-    size_t count;
-    const struct place_event *events = place_events(place, &count);
     int file = -1;
 
-    for (size_t i = 0; i < count && events[i].time <= time; i++)
-        if (events[i].pid == pid && events[i].addr <= HEAP && HEAP - events[i].addr < events[i].len)
-            file = (int)events[i].file;
+    for (size_t i = 0; i < place_event_count(place); i++) {
+        const struct place_event event = place_event(place, i);
+        if (event.time <= time && event.pid == pid && event.addr <= HEAP &&
+            HEAP - event.addr < event.len)
+            file = (int)event.file;
+    }
     return file;
 }
 

@@ -11,6 +11,8 @@
 
 #include <cmocka.h>
 
+#include "found.h"
+
 #define HEAP       UINT64_C(0x7f0000000000)
 #define MAP_SOURCE 3
 
@@ -77,10 +79,7 @@ static const char *pieces(struct made *made)
 
 static bool is_named(const struct made *made, uint32_t pid, uint64_t addr, uint64_t time)
 {
-    struct place_query query = {.addr = addr, .time = time, .pid = pid};
-
-    assert_int_equal(place_lookup(made->place, &query, 1), 0);
-    return query.found == PLACE_NAMED;
+    return found_at(made->place, pid, addr, time) == PLACE_NAMED;
 }
 
 static void from_the_time_that_memory_is_there(void **state)

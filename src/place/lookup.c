@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What readers of the output find at an address at some time. It is asked for every sample, so the
+ * answer comes with the addresses and times for which it is the same.
+ */
+#include "lives.h"
+#include "place_internal.h"
+
+/* More reads than a processor can have under way. */
+#define SEARCHES 64
+
+static int make_finders(struct place *place)
+{
+    int err = 0;
+
+    for (size_t i = 0; i < place->bias_count && !err; i++) {
+        struct bias *bias = &place->biases[i];
+        const struct place_file *file = &place->files[bias->file];
+        const struct place_extent *extent = &file->extents[bias->extent];
+        const size_t first = file->mirrors ? 0 : extent->first;
+        const size_t count = file->mirrors ? file->code_count : extent->count;
+        /* Addresses that are used over and over have one piece in each of very many extents. */
+        if (count > 1 && !bias->finder)
+            err = finder_new(file->codes + first, count, &bias->finder);
+    }
+    place->has_finders = !err;
+    return err;
+}
+
+static void within_addresses(struct place_view *view, uint64_t start, uint64_t end)
+{
+    if (view->start < start)
+        view->start = start;
+    if (view->end > end)
+        view->end = end;
+}
+
+static void within_times(struct place_view *view, uint64_t since, uint64_t until)
+{
+    if (view->since < since)
+        view->since = since;
+    if (view->until > until)
+        view->until = until;
+}
+
+/* Whether the map has the address, and the view is where that is the same. */
+static bool is_in(const struct rangemap *map, uint64_t addr, struct place_view *view)
+{
+    struct rangemap_at at = rangemap_find(map, addr);
+    const struct range *range = rangemap_get(map, at);
+
+    if (range && range->start <= addr) {
+        within_addresses(view, range->start, range->end);
+        return true;
+    }
+    if (range)
+        within_addresses(view, 0, range->start);
+    range = rangemap_previous(map, &at);
+    if (range)
+        within_addresses(view, range->end, UINT64_MAX);
+    return false;
+}
+
+/* Whether a process that holds no code had memory without a file there, or inherited it, and no
+ * file. */
+static bool is_unlogged(const struct process *process, uint64_t addr, struct place_view *view)
+{
+    bool anonymous = false;
+
+    for (unsigned depth = 0; process && !anonymous && depth < ANCESTORS_MAX; depth++) {
+        if (is_in(&process->file_ranges, addr, view))
+            return false;
+        anonymous = is_in(&process->anonymous_ranges, addr, view);
+        process = process->parent;
+    }
+    return anonymous;
+}
+
+/* Where a mapping of ours has names. */
+static void look_into(const struct place *place, const struct bias *bias, uint64_t addr,
+                      struct place_view *view)
+{
+    const struct place_extent *extent = &place->files[bias->file].extents[bias->extent];
+    const uint64_t end = extent->addr + extent->size;
+
+    view->finder = bias->finder;
+    view->found = PLACE_NAMED;
+    if (bias->finder)
+        return;
+    if (addr < extent->addr)
+        within_addresses(view, 0, extent->addr);
+    else if (addr >= end)
+        within_addresses(view, end, UINT64_MAX);
+    else
+        within_addresses(view, extent->addr, end);
+    if (addr < extent->addr || addr >= end)
+        view->found = PLACE_UNNAMED;
+}
+
+/* What the process, or else the one that it was forked from, had mapped there. */
+static void look_up(const struct place *place, const struct process *process, uint64_t addr,
+                    uint64_t time, struct place_view *view)
+{
+    bool anonymous = false;
+
+    for (unsigned depth = 0; process && process->holds_code && depth < ANCESTORS_MAX; depth++) {
+        struct history_memo memo = {0};
+        const bool is_child = process->forked && process->fork_time <= time;
+        const struct history_change *change = history_find(&process->history, addr, time, &memo);
+
+        within_addresses(view, memo.start, memo.end);
+        /* An ancestor is asked for the time of the fork. */
+        if (depth == 0)
+            within_times(view, memo.since, memo.until);
+        if (depth == 0 && process->forked)
+            within_times(view, is_child ? process->fork_time : 0,
+                         is_child ? UINT64_MAX : process->fork_time);
+        /* A fork replaces what an earlier process of the same pid had. */
+        if (change && !(is_child && change->time < process->fork_time)) {
+            if (change->value != MAPPED_FILE)
+                look_into(place, &place->biases[change->value - MAPPED_FIRST_BIAS], addr, view);
+            return;
+        }
+        anonymous |= is_in(&process->anonymous_ranges, addr, view);
+        if (is_child)
+            time = process->fork_time;
+        process = is_child ? process->parent : NULL;
+    }
+    if (anonymous)
+        view->found = PLACE_UNNAMED;
+}
+
+int place_look(struct place *place, uint32_t pid, uint64_t addr, uint64_t time,
+               struct place_view *view)
+{
+    const int err = place->has_finders ? 0 : make_finders(place);
+    struct process *process = process_find(place, pid);
+
+    *view = (struct place_view){
+        .pid = pid, .found = PLACE_ELSEWHERE, .end = UINT64_MAX, .until = UINT64_MAX};
+    if (err || !process)
+        return err;
+    process = lives_find(process, time, &view->since, &view->until);
+    if (process->holds_code)
+        look_up(place, process, addr, time, view);
+    else if (is_unlogged(process, addr, view))
+        view->found = PLACE_UNLOGGED;
+    return 0;
+}
+
+/* Searches for those addresses that a finder has not known at once: each step of all before the
+ * next, which waits for what it reads. */
+static size_t search_all(const struct finder *finder, const uint64_t *addrs, size_t count)
+{
+    size_t named = 0;
+
+    for (size_t i = 0; i < count; i++)
+        finder_fetch_part(finder, addrs[i]);
+    for (size_t i = 0; i < count; i++)
+        finder_fetch_range(finder, addrs[i]);
+    for (size_t i = 0; i < count; i++)
+        named += finder_search(finder, addrs[i]);
+    return named;
+}
+
+size_t place_view_count(const struct place_view *view, const uint64_t *addrs, size_t count)
+{
+    const struct finder *finder = view->finder;
+    uint64_t unknown[SEARCHES];
+    size_t named = 0, waiting = 0;
+
+    if (!finder)
+        return view->found == PLACE_NAMED ? count : 0;
+    for (size_t i = 0; i < count; i++) {
+        const enum finder_answer answer = finder_ask(finder, addrs[i]);
+        /* Nobody could foretell a branch for it. */
+        unknown[waiting] = addrs[i];
+        waiting += answer == FINDER_SEARCH;
+        named += answer == FINDER_YES;
+        if (waiting == SEARCHES) {
+            named += search_all(finder, unknown, waiting);
+            waiting = 0;
+        }
+    }
+    return named + search_all(finder, unknown, waiting);
+}
