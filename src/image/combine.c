@@ -1,55 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "combine.h"
 
+#include "cfi_write.h"
 #include "jitinject/array.h"
-#include "jitinject/bytes.h"
-#include "lines/buffer.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* DWARF 5, 7.24 and 7.7.1. */
-enum {
-    DW_CFA_ADVANCE_LOC4 = 0x04,
-    DW_CFA_RESTORE_EXTENDED = 0x06,
-    DW_CFA_UNDEFINED = 0x07,
-    DW_CFA_SAME_VALUE = 0x08,
-    DW_CFA_REGISTER = 0x09,
-    DW_CFA_DEF_CFA_EXPRESSION = 0x0f,
-    DW_CFA_EXPRESSION = 0x10,
-    DW_CFA_OFFSET_EXTENDED_SF = 0x11,
-    DW_CFA_DEF_CFA_SF = 0x12,
-    DW_CFA_VAL_OFFSET_SF = 0x15,
-    DW_CFA_VAL_EXPRESSION = 0x16,
-
-    DW_OP_DEREF = 0x06,
-    DW_OP_CONST4U = 0x0c,
-    DW_OP_CONST8U = 0x0e,
-    DW_OP_CONSTS = 0x11,
-    DW_OP_DUP = 0x12,
-    DW_OP_DROP = 0x13,
-    DW_OP_PLUS = 0x22,
-    DW_OP_BRA = 0x28,
-    DW_OP_EQ = 0x29,
-    DW_OP_SKIP = 0x2f,
-    DW_OP_LIT0 = 0x30,
-    DW_OP_BREGX = 0x92,
-    DW_OP_DEREF_SIZE = 0x94,
-    DW_OP_NOP = 0x96,
-};
-
-/* An instruction in the making: each test and each alternative is far below 200 bytes. */
-#define BLOCK_SIZE ((2 * COMBINE_VERSIONS_MAX + 2) * 200)
-#define LEB_MAX    10
-
-struct block {
-    uint8_t bytes[BLOCK_SIZE];
-    size_t size;
-};
-
-/* What a rule is for: its place in an instruction and on the stack of an expression differ. */
-enum purpose { OF_CFA, OF_PLACE, OF_VALUE };
+/* An instruction, with an expression that tests for all versions. */
+#define INSTRUCTION_MAX ((3 * COMBINE_VERSIONS_MAX + 3) * CFI_WRITE_MAX)
 
 #define REGISTERS_MAX 64
 #define NO_REGISTER   UINT32_MAX
@@ -68,129 +28,10 @@ struct job {
     struct cfi_rule rules[COMBINE_VERSIONS_MAX]; /* for the register at hand */
 };
 
-static void put_u8(struct block *block, uint8_t value)
+static struct cfi_writer writer_on(const struct job *job, uint8_t *bytes)
 {
-    block->bytes[block->size++] = value;
-}
-
-static void put_bytes(struct block *block, const void *bytes, size_t size)
-{
-    if (size)
-        memcpy(block->bytes + block->size, bytes, size);
-    block->size += size;
-}
-
-static void put_uleb(struct block *block, uint64_t value)
-{
-    block->size = (size_t)(lines_write_uleb(block->bytes + block->size, value) - block->bytes);
-}
-
-static void put_sleb(struct block *block, int64_t value)
-{
-    block->size = (size_t)(lines_write_sleb(block->bytes + block->size, value) - block->bytes);
-}
-
-static void put_word(struct block *block, const struct combine_cell *cell, uint64_t value)
-{
-    put_u8(block, cell->is_64bit ? DW_OP_CONST8U : DW_OP_CONST4U);
-    if (cell->is_64bit)
-        bytes_put_u64(block->bytes + block->size, value, cell->swapped);
-    else
-        bytes_put_u32(block->bytes + block->size, (uint32_t)value, cell->swapped);
-    block->size += cell->is_64bit ? 8 : 4;
-}
-
-static void put_deref(struct block *block, const struct combine_cell *cell)
-{
-    put_u8(block, cell->is_64bit ? DW_OP_DEREF : DW_OP_DEREF_SIZE);
-    if (!cell->is_64bit)
-        put_u8(block, 4);
-}
-
-/* A branch whose target is not known yet; returns where to tell it. */
-static size_t put_branch(struct block *block, uint8_t opcode)
-{
-    put_u8(block, opcode);
-    block->size += 2;
-    return block->size - 2;
-}
-
-static void land_branch(struct block *block, size_t branch, bool swapped)
-{
-    bytes_put_u16(block->bytes + branch, (uint16_t)(block->size - (branch + 2)), swapped);
-}
-
-/* The instruction for a rule that all versions have. */
-static void put_rule(struct block *block, const struct cfi_rule *rule, enum purpose purpose)
-{
-    static const uint8_t opcodes[] = {
-        [CFI_UNSPECIFIED] = DW_CFA_RESTORE_EXTENDED,
-        [CFI_UNDEFINED] = DW_CFA_UNDEFINED,
-        [CFI_SAME] = DW_CFA_SAME_VALUE,
-        [CFI_OFFSET] = DW_CFA_OFFSET_EXTENDED_SF,
-        [CFI_VAL_OFFSET] = DW_CFA_VAL_OFFSET_SF,
-        [CFI_REGISTER] = DW_CFA_REGISTER,
-        [CFI_EXPRESSION] = DW_CFA_EXPRESSION,
-        [CFI_VAL_EXPRESSION] = DW_CFA_VAL_EXPRESSION,
-    };
-
-    if (purpose == OF_CFA)
-        put_u8(block, rule->block ? DW_CFA_DEF_CFA_EXPRESSION : DW_CFA_DEF_CFA_SF);
-    else
-        put_u8(block, opcodes[rule->kind]);
-    if (purpose != OF_CFA || !rule->block)
-        put_uleb(block, rule->reg);
-    if (rule->block) {
-        put_uleb(block, rule->block_size);
-        put_bytes(block, rule->block, rule->block_size);
-    } else if (rule->kind == CFI_REGISTER) {
-        put_uleb(block, (uint64_t)rule->value);
-    } else if (rule->kind == CFI_OFFSET || rule->kind == CFI_VAL_OFFSET) {
-        put_sleb(block, rule->value);
-    }
-}
-
-static void put_register(struct block *block, uint64_t reg, int64_t offset)
-{
-    put_u8(block, DW_OP_BREGX);
-    put_uleb(block, reg);
-    put_sleb(block, offset);
-}
-
-/* The rule as an expression. Above the CFA, if there is one, the stack holds a word to drop. */
-static void put_alternative(struct block *block, const struct combine_cell *cell,
-                            const struct cfi_rule *rule, enum purpose purpose)
-{
-    put_u8(block, DW_OP_DROP);
-    switch (rule->kind) {
-    case CFI_UNSPECIFIED:
-    case CFI_SAME:
-        put_register(block, rule->reg, 0);
-        break;
-    case CFI_REGISTER:
-        put_register(block, (uint64_t)rule->value, 0);
-        break;
-    case CFI_UNDEFINED: /* nothing can be read there, so readers go no further */
-        put_u8(block, DW_OP_LIT0);
-        break;
-    case CFI_OFFSET:
-    case CFI_VAL_OFFSET:
-        if (purpose == OF_CFA) {
-            put_register(block, rule->reg, rule->value);
-        } else {
-            put_u8(block, DW_OP_CONSTS);
-            put_sleb(block, rule->value);
-            put_u8(block, DW_OP_PLUS);
-        }
-        break;
-    case CFI_EXPRESSION:
-    case CFI_VAL_EXPRESSION:
-        put_bytes(block, rule->block, rule->block_size);
-        break;
-    }
-    if (purpose == OF_VALUE &&
-        (rule->kind == CFI_OFFSET || rule->kind == CFI_EXPRESSION || rule->kind == CFI_UNDEFINED))
-        put_deref(block, cell);
+    return (struct cfi_writer){
+        .bytes = bytes, .is_64bit = job->cell->is_64bit, .swapped = job->cell->swapped};
 }
 
 /* Whether it matters what this version says: one without any rules ends the stack at the return
@@ -250,18 +91,18 @@ static bool choose_tests(const struct job *job, size_t usual, size_t *tests, siz
     return true;
 }
 
-static enum purpose purpose_of(const struct job *job)
+static enum cfi_purpose purpose_of(const struct job *job)
 {
     for (size_t i = 0; i < job->cell->count; i++)
         if (matters(job, i) && job->rules[i].kind != CFI_OFFSET &&
             job->rules[i].kind != CFI_EXPRESSION && job->rules[i].kind != CFI_UNDEFINED)
-            return OF_VALUE;
-    return OF_PLACE;
+            return CFI_OF_VALUE;
+    return CFI_OF_PLACE;
 }
 
 /* An expression that goes on with the rule of the version whose word is there. */
-static bool put_choice(const struct job *job, struct block *block, size_t usual,
-                       enum purpose purpose)
+static bool put_choice(const struct job *job, struct cfi_writer *writer, size_t usual,
+                       enum cfi_purpose purpose)
 {
     const struct combine_cell *cell = job->cell;
     size_t tests[COMBINE_VERSIONS_MAX], branches[COMBINE_VERSIONS_MAX], ends[COMBINE_VERSIONS_MAX];
@@ -269,59 +110,47 @@ static bool put_choice(const struct job *job, struct block *block, size_t usual,
 
     if (!cell->has_word || !choose_tests(job, usual, tests, &count))
         return false;
-    put_word(block, cell, cell->word_addr);
-    put_deref(block, cell);
+    cfi_put_read_word(writer, cell->word_addr);
+    for (size_t i = 0; i < count; i++)
+        branches[i] = cfi_put_branch_if_equal(writer, cell->versions[tests[i]].word);
+    cfi_put_alternative(writer, &job->rules[usual], purpose);
     for (size_t i = 0; i < count; i++) {
-        put_u8(block, DW_OP_DUP);
-        put_word(block, cell, cell->versions[tests[i]].word);
-        put_u8(block, DW_OP_EQ);
-        branches[i] = put_branch(block, DW_OP_BRA);
-    }
-    put_alternative(block, cell, &job->rules[usual], purpose);
-    for (size_t i = 0; i < count; i++) {
-        ends[i] = put_branch(block, DW_OP_SKIP);
-        land_branch(block, branches[i], cell->swapped);
-        put_alternative(block, cell, &job->rules[tests[i]], purpose);
+        ends[i] = cfi_put_skip(writer);
+        cfi_land_branch(writer, branches[i]);
+        cfi_put_alternative(writer, &job->rules[tests[i]], purpose);
     }
     for (size_t i = 0; i < count; i++)
-        land_branch(block, ends[i], cell->swapped);
-    put_u8(block, DW_OP_NOP); /* libdw finds no end of an expression to branch to */
+        cfi_land_branch(writer, ends[i]);
+    cfi_put_end(writer);
     return true;
 }
 
 /* The instruction for job->rules. False: nothing tells the versions apart. */
-static bool put_rules(const struct job *job, struct block *block, bool of_cfa)
+static bool put_rules(const struct job *job, struct cfi_writer *writer, bool of_cfa)
 {
-    static const uint8_t opcodes[] = {[OF_CFA] = DW_CFA_DEF_CFA_EXPRESSION,
-                                      [OF_PLACE] = DW_CFA_EXPRESSION,
-                                      [OF_VALUE] = DW_CFA_VAL_EXPRESSION};
     const size_t usual = most_frequent(job);
-    struct block expression = {.size = 0};
+    uint8_t bytes[INSTRUCTION_MAX];
+    struct cfi_writer expression = writer_on(job, bytes);
     bool agree = true;
 
     for (size_t i = 0; i < job->cell->count; i++)
         agree &= !matters(job, i) || cfi_rule_equal(&job->rules[i], &job->rules[usual]);
-    const enum purpose purpose = of_cfa ? OF_CFA : purpose_of(job);
-    if (agree) {
-        put_rule(block, &job->rules[usual], purpose);
-        return true;
-    }
-    if (!put_choice(job, &expression, usual, purpose))
+    const enum cfi_purpose purpose = of_cfa ? CFI_OF_CFA : purpose_of(job);
+    if (agree)
+        cfi_put_rule(writer, &job->rules[usual], purpose);
+    else if (put_choice(job, &expression, usual, purpose))
+        cfi_put_expression(writer, job->rules[usual].reg, purpose, &expression);
+    else
         return false;
-    put_u8(block, opcodes[purpose]);
-    if (!of_cfa)
-        put_uleb(block, job->rules[usual].reg);
-    put_uleb(block, expression.size);
-    put_bytes(block, expression.bytes, expression.size);
     return true;
 }
 
-static int append(struct combine *combine, const void *bytes, size_t size)
+static int append(struct combine *combine, const struct cfi_writer *written)
 {
-    if (!array_reserve(&combine->instructions, &combine->capacity, combine->size + size))
+    if (!array_reserve(&combine->instructions, &combine->capacity, combine->size + written->size))
         return -ENOMEM;
-    memcpy(combine->instructions + combine->size, bytes, size);
-    combine->size += size;
+    memcpy(combine->instructions + combine->size, written->bytes, written->size);
+    combine->size += written->size;
     return 0;
 }
 
@@ -334,17 +163,17 @@ static struct said *find_said(struct job *job, uint32_t reg)
 }
 
 /* Adds the instruction unless it is what the FDE says of the register already. */
-static int say(struct job *job, uint32_t reg, const struct block *block)
+static int say(struct job *job, uint32_t reg, const struct cfi_writer *written)
 {
     struct said *said = find_said(job, reg);
 
-    if (said && said->size == block->size &&
-        memcmp(job->combine->instructions + said->at, block->bytes, block->size) == 0)
+    if (said && said->size == written->size &&
+        memcmp(job->combine->instructions + said->at, written->bytes, written->size) == 0)
         return 0;
     if (!said)
         said = &job->said[job->said_count++];
-    *said = (struct said){.reg = reg, .at = job->combine->size, .size = block->size};
-    return append(job->combine, block->bytes, block->size);
+    *said = (struct said){.reg = reg, .at = job->combine->size, .size = written->size};
+    return append(job->combine, written);
 }
 
 /* Sets job->rules. Returns whether some version has a rule. */
@@ -383,17 +212,18 @@ static int say_untold(struct job *job)
 {
     const struct cfi_rule cfa = {.kind = CFI_OFFSET};
     const struct cfi_rule end = {.kind = CFI_UNDEFINED, .reg = job->cell->return_register};
-    struct block block = {.size = 0};
+    uint8_t bytes[CFI_WRITE_MAX];
+    struct cfi_writer writer = writer_on(job, bytes);
     int err = 0;
 
     job->combine->is_untold = true;
     if (!find_said(job, NO_REGISTER)) { /* any will do */
-        put_rule(&block, &cfa, OF_CFA);
-        err = say(job, NO_REGISTER, &block);
-        block.size = 0;
+        cfi_put_rule(&writer, &cfa, CFI_OF_CFA);
+        err = say(job, NO_REGISTER, &writer);
+        writer.size = 0;
     }
-    put_rule(&block, &end, OF_PLACE);
-    return err ? err : say(job, end.reg, &block);
+    cfi_put_rule(&writer, &end, CFI_OF_PLACE);
+    return err ? err : say(job, end.reg, &writer);
 }
 
 /*
@@ -431,20 +261,21 @@ static bool is_too_much(struct combine *combine, size_t count)
 static int say_row(struct job *job)
 {
     uint32_t registers[REGISTERS_MAX + 1];
-    struct block block = {.size = 0};
+    uint8_t bytes[INSTRUCTION_MAX];
+    struct cfi_writer writer = writer_on(job, bytes);
     size_t count;
 
     if (is_too_much(job->combine, job->cell->count) || !take_cfa_rules(job) ||
-        !put_rules(job, &block, true) || !list_registers(job, registers, &count))
+        !put_rules(job, &writer, true) || !list_registers(job, registers, &count))
         return say_untold(job);
-    int err = say(job, NO_REGISTER, &block);
+    int err = say(job, NO_REGISTER, &writer);
     for (size_t i = 0; i < count && !err; i++) {
-        block.size = 0;
+        writer.size = 0;
         if (!take_rules(job, registers[i]) && !find_said(job, registers[i]))
             continue;
-        if (!put_rules(job, &block, false))
+        if (!put_rules(job, &writer, false))
             return say_untold(job);
-        err = say(job, registers[i], &block);
+        err = say(job, registers[i], &writer);
     }
     return err;
 }
@@ -482,9 +313,10 @@ int combine_versions(struct combine *combine, const struct combine_cell *cell)
     int err = say_row(&job);
     for (uint64_t next; !err && (next = next_row(cell)) < cell->end; pc = next) {
         const bool is_last = is_too_much(combine, 0);
-        uint8_t bytes[5] = {DW_CFA_ADVANCE_LOC4};
-        bytes_put_u32(bytes + 1, (uint32_t)(next - pc), cell->swapped);
-        err = append(combine, bytes, sizeof(bytes));
+        uint8_t bytes[CFI_WRITE_MAX];
+        struct cfi_writer writer = writer_on(&job, bytes);
+        cfi_put_advance(&writer, (uint32_t)(next - pc));
+        err = append(combine, &writer);
         go_to(cell, next);
         err = err ? err : say_row(&job);
         if (is_last)

@@ -4,21 +4,16 @@
 #include "combine.h"
 #include "encode.h"
 #include "jitinject/array.h"
-#include "jitinject/bytes.h"
-#include "jitinject/io.h"
 #include "lines/buffer.h"
+#include "word.h"
 
 #include <elf.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Pieces over one address: each is of a layer of its own, and so many have a base. */
-#define OVER_MAX 64
 /* Reading a word of a piece, in units of COMBINE_WORK_MAX. */
 #define READ_WORK 32
-/* How far into the code, at most, a word is looked for that tells versions apart. */
-#define SEARCH_SIZE 256
 
 struct version {
     const struct code *code;
@@ -41,8 +36,8 @@ struct version_table {
 
 /* The pieces over a cell. Of one layer there is one at most. Walks go on from cell to cell. */
 struct cell {
-    struct version *pieces[OVER_MAX];
-    struct cfi_walk *walks[OVER_MAX]; /* of each piece; behind those, the free ones */
+    struct version *pieces[WORD_PIECES_MAX];
+    struct cfi_walk *walks[WORD_PIECES_MAX]; /* of each piece; behind those, the free ones */
     size_t count;
 };
 
@@ -50,9 +45,9 @@ struct job {
     struct versions *versions;
     struct frames *frames;
     struct combine combine;
-    struct combine_version rows[OVER_MAX];
-    struct cfi_walk walks[OVER_MAX];
-    uint8_t code[OVER_MAX][SEARCH_SIZE];
+    struct combine_version rows[WORD_PIECES_MAX];
+    struct cfi_walk walks[WORD_PIECES_MAX];
+    struct word word;
     struct cfi_row frame_pointer; /* for code without a table */
     uint64_t *edges;              /* of a group of pieces: where something begins or ends */
     size_t edge_count, edge_capacity;
@@ -195,73 +190,25 @@ static void begin_row(struct job *job, size_t number, struct version *piece, str
     version->walk = piece->has_walk ? walk : NULL;
 }
 
-/* Bytes [start, start + size) of the code, as they will be in its file. 0 or a negative errno. */
-static int read_code(const struct image *image, const struct version *piece, uint64_t start,
-                     size_t size, uint8_t *bytes)
+/* Has the cell know a word that tells its pieces apart. 0 or a negative errno. */
+static int find_word(struct job *job, const struct cell *over, struct combine_cell *cell)
 {
-    const struct code *code = piece->code;
-    const struct image_source *source = &image->sources[code->source];
+    struct word *word = &job->word;
 
-    memset(bytes, 0, size);
-    if (code->flags & CODE_NO_BYTES)
-        return 0;
-    const ssize_t got =
-        io_pread(source->fd, bytes, size, code->name + code->code_delta + (start - piece->start));
-    return got < 0 ? (int)got : 0;
-}
-
-static uint64_t word_at(const struct combine_cell *cell, const uint8_t *bytes)
-{
-    return cell->is_64bit ? bytes_u64(bytes, cell->swapped) : bytes_u32(bytes, cell->swapped);
-}
-
-/* How many different words the pieces have there. */
-static size_t count_words(struct job *job, const struct combine_cell *cell, size_t at)
-{
-    size_t different = 0;
-
-    for (size_t i = 0; i < cell->count; i++) {
-        const uint64_t word = word_at(cell, &job->code[i][at]);
-        size_t k = 0;
-        while (k < i && word_at(cell, &job->code[k][at]) != word)
-            k++;
-        different += k == i;
+    word->count = over->count;
+    for (size_t i = 0; i < over->count; i++) {
+        const struct version *piece = over->pieces[i];
+        word->pieces[i] =
+            (struct word_piece){.code = piece->code, .start = piece->start, .end = piece->end};
     }
-    return different;
-}
-
-/*
- * Looks where all pieces are for the word that differs most: a piece that runs has all of its bytes
- * in place. Readers fetch memory in aligned words, so it is one of these. 0 or a negative errno.
- */
-static int find_word(struct job *job, struct version *const *pieces, struct combine_cell *cell)
-{
-    const size_t word_size = cell->is_64bit ? 8 : 4;
-    uint64_t start = 0, end = UINT64_MAX;
-    size_t best = 0;
-    int err = 0;
-
-    for (size_t i = 0; i < cell->count; i++) {
-        start = pieces[i]->start > start ? pieces[i]->start : start;
-        end = pieces[i]->end < end ? pieces[i]->end : end;
-    }
-    start = bytes_align_up(start, word_size); /* as its address is: the base is that of a page */
-    if (start >= end)
-        return 0;
-    const size_t size = end - start < SEARCH_SIZE ? (size_t)(end - start) : SEARCH_SIZE;
-    for (size_t i = 0; i < cell->count && !err; i++)
-        err = read_code(job->versions->image, pieces[i], start, size, job->code[i]);
-    for (size_t at = 0; !err && at + word_size <= size && best < cell->count; at += word_size) {
-        const size_t different = count_words(job, cell, at);
-        if (different <= best)
-            continue;
-        best = different;
-        cell->has_word = true;
-        cell->word_addr = pieces[0]->code->addr + (start + at - pieces[0]->start);
-        for (size_t i = 0; i < cell->count; i++)
-            job->rows[i].word = word_at(cell, &job->code[i][at]);
-    }
-    return err;
+    const int err = word_find(word, job->versions->image);
+    if (err || !word->found)
+        return err;
+    cell->has_word = true;
+    cell->word_addr = word->addr;
+    for (size_t i = 0; i < over->count; i++)
+        job->rows[i].word = word->values[i];
+    return 0;
 }
 
 /* The FDE for job->combine. 1: done; 0: there is no room; or a negative errno. */
@@ -340,7 +287,7 @@ static int write_cell(struct job *job, const struct cell *over, uint64_t start, 
     if (!begin_rows(job, over, &cell))
         return 0;
     if (over->count > 1 && job->combine.work < COMBINE_WORK_MAX)
-        err = find_word(job, over->pieces, &cell);
+        err = find_word(job, over, &cell);
     job->combine.work += READ_WORK * over->count;
     if (over->count > COMBINE_VERSIONS_MAX)
         keep_own(job, over, &cell);
@@ -401,14 +348,14 @@ static int write_group(struct job *job, struct version *first, struct version *e
     struct version *next = first;
     int err = collect_edges(job, first, end);
 
-    for (size_t i = 0; i < OVER_MAX; i++)
+    for (size_t i = 0; i < WORD_PIECES_MAX; i++)
         over.walks[i] = &job->walks[i];
     for (size_t i = 0; i + 1 < job->edge_count && !err; i++) {
         const uint64_t start = job->edges[i];
         if (job->edges[i + 1] == start)
             continue;
         keep_pieces(&over, start);
-        for (; next < end && next->start <= start && over.count < OVER_MAX; next++)
+        for (; next < end && next->start <= start && over.count < WORD_PIECES_MAX; next++)
             over.pieces[over.count++] = next;
         err = write_cell(job, &over, start, job->edges[i + 1]);
     }
