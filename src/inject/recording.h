@@ -125,7 +125,10 @@ struct recording {
 
 /* scan.c: one pass over perf.data for mappings, forks and markers. */
 int scan_records(struct recording *recording);
-/* dumps.c: opens and indexes the dumps of the markers and hands their code to place. */
+/* claims.c: opens and indexes the dumps that are given or that markers claim, each with its owner.
+ */
+int claims_find_dumps(struct recording *recording);
+/* dumps.c: the same, and hands their code to place. */
 int dumps_read(struct recording *recording);
 /* maps.c: finds the perf maps of the processes with samples and hands their names to place. */
 int maps_read(struct recording *recording);
