@@ -43,6 +43,15 @@ def version(command, expression):
     return match.group(1) if match else None
 
 
+def other_perf():
+    """The perf of Debian sid; None where no DEBIAN_TOOL runs it."""
+    if "DEBIAN_TOOL" not in os.environ:
+        return None
+    # It looks for its files below HOME, which is another one for what is measured.
+    os.environ.setdefault("DEBIAN_TOOL_DIR", os.path.expanduser("~/.cache/debian-tool"))
+    return [os.environ["DEBIAN_TOOL"], "sid", "linux-perf", "perf"]
+
+
 def perf_inject(key, perf, limit):
     number = version(perf + ["version"], r"perf version (\S+)")
     if number is None:
@@ -61,10 +70,7 @@ def tools(args):
         elif key == "other-perf-inject":
             if "DEBIAN_TOOL" not in os.environ:
                 continue
-            # It looks for its files below HOME, which is another one for what is measured.
-            os.environ.setdefault("DEBIAN_TOOL_DIR", os.path.expanduser("~/.cache/debian-tool"))
-            tool = perf_inject(key, [os.environ["DEBIAN_TOOL"], "sid", "linux-perf", "perf"],
-                               OTHER_PERF_UP_TO)
+            tool = perf_inject(key, other_perf(), OTHER_PERF_UP_TO)
         elif key == "jitinject":
             path = program(args, "jitinject")
             more = shlex.split(args.options)
@@ -216,6 +222,12 @@ class Recording:
             run["report"]["command"] = command
             run["error"] = run["report"]["error"]
             run["report"]["samples"], run["report"]["named"] = count_named(log)
+        for name, perf, options in args.more_reports if tool.perf and report else []:
+            command = perf + ["report", "--stdio", "-n", "-i", out] + options
+            more = run.setdefault("more_reports", {})
+            more[name] = measure(args, command, log, home, args.report_limit)
+            more[name]["command"] = command
+            run["error"] = run["error"] or more[name]["error"]
         if not run["error"] and tool.perf and args.srcline:
             command = tool.perf + ["report", "--stdio", "-s", "srcline", "-i", out]
             run["srcline"] = measure(args, command, log, home, args.srcline)
