@@ -177,6 +177,20 @@ struct perfdata_sample {
 bool perfdata_sample(const struct perfdata *data, const struct perfdata_record *record,
                      struct perfdata_sample *sample);
 
+/* Samples that lie side by side. */
+struct perfdata_samples {
+    const struct perfdata_sample *list;
+    size_t count;
+    const uint8_t *bytes; /* their records, `size` bytes in all */
+    size_t size;
+};
+/*
+ * Passes over the samples that come next, as far as they are at hand and perfdata_sample says true
+ * of them: most records are such ones, and so many at once cost less than one by one. False: none;
+ * perfdata_next tells what comes instead. Valid as a record is.
+ */
+bool perfdata_next_samples(struct perfdata *data, struct perfdata_samples *samples);
+
 /* MMAP and MMAP2. */
 struct perfdata_mapping {
     uint64_t addr, len, pgoff;
@@ -232,6 +246,8 @@ void perfdata_writer_split(struct perfdata_writer *writer, const int *fds);
 /* Copies the record byte for byte, with its payload. `record` is the one that perfdata_next
  * returned last. */
 int perfdata_keep(struct perfdata_writer *writer, const struct perfdata_record *record);
+/* The same of what perfdata_next_samples passed over last. */
+int perfdata_keep_samples(struct perfdata_writer *writer, const struct perfdata_samples *samples);
 
 /*
  * Writes an mmap2 event of user mode (prot and flags as given) with the complete sample id of the

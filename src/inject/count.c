@@ -118,13 +118,11 @@ static struct batch *batch_of(struct count *count, const struct perfdata_sample 
     return &count->batches[mixed >> (32 - VIEW_BITS)];
 }
 
-int count_sample(struct count *count, const struct perfdata_sample *sample)
+static int add(struct count *count, const struct perfdata_sample *sample)
 {
     struct batch *batch = batch_of(count, sample);
     int err = 0;
 
-    if (sample->cpumode != CPUMODE_USER)
-        return 0;
     if (!place_view_covers(&batch->view, sample->pid, sample->ip, sample->time)) {
         err = flush(count, batch);
         if (!err)
@@ -133,6 +131,16 @@ int count_sample(struct count *count, const struct perfdata_sample *sample)
     }
     batch->addrs[batch->filled++] = sample->ip;
     return !err && batch->filled == BATCH ? flush(count, batch) : err;
+}
+
+int count_samples(struct count *count, const struct perfdata_sample *samples, size_t size)
+{
+    int err = 0;
+
+    for (size_t i = 0; i < size && !err; i++)
+        if (samples[i].cpumode == CPUMODE_USER)
+            err = add(count, &samples[i]);
+    return err;
 }
 
 int count_finish(struct count *count)

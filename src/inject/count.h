@@ -12,7 +12,7 @@ struct count;
 int count_new(struct recording *recording, struct count **out);
 void count_free(struct count *count);
 /* 0 or -ENOMEM. */
-int count_sample(struct count *count, const struct perfdata_sample *sample);
+int count_samples(struct count *count, const struct perfdata_sample *samples, size_t size);
 /* After the last sample: the rows are complete then, and by pid. 0 or -ENOMEM. */
 int count_finish(struct count *count);
 

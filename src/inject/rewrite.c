@@ -24,6 +24,7 @@ struct rewrite {
     struct perfdata_writer *writer;
     size_t event_count, next_event;
     size_t next_dropped;
+    uint64_t greatest;  /* time so far */
     bool in_file_order; /* perfdata_in_file_order */
     bool has_build_ids; /* they have been written */
     struct count *count;
@@ -112,35 +113,22 @@ static bool is_dropped(struct rewrite *rewrite, uint64_t number)
     return true;
 }
 
-/* As perfdata_time; `sample` is what is known of a sample, or NULL. */
-static bool record_time(const struct recording *recording, const struct perfdata_record *record,
-                        const struct perfdata_sample *sample, uint64_t *time)
-{
-    if (!sample)
-        return perfdata_time(recording->data, record, time);
-    *time = sample->time;
-    return perfdata_is_time(*time);
-}
-
-static int rewrite_record(struct rewrite *rewrite, const struct perfdata_record *record,
-                          uint64_t *greatest)
+static int rewrite_record(struct rewrite *rewrite, const struct perfdata_record *record)
 {
     const struct recording *recording = rewrite->recording;
     struct perfdata_sample sample;
-    const bool is_sample = perfdata_sample(recording->data, record, &sample);
     uint64_t time;
     int err = 0;
 
     if (record->type == PERFDATA_FINISHED_ROUND)
-        err = write_events(rewrite, *greatest);
-    else if (record_time(recording, record, is_sample ? &sample : NULL, &time) &&
-             time > *greatest) {
-        *greatest = time;
+        err = write_events(rewrite, rewrite->greatest);
+    else if (perfdata_time(recording->data, record, &time) && time > rewrite->greatest) {
+        rewrite->greatest = time;
         if (rewrite->in_file_order)
             err = write_events(rewrite, time);
     }
-    if (!err && is_sample)
-        err = count_sample(rewrite->count, &sample);
+    if (!err && perfdata_sample(recording->data, record, &sample))
+        err = count_samples(rewrite->count, &sample, 1);
     if (err)
         return err;
     if (!is_dropped(rewrite, record->number))
@@ -149,15 +137,37 @@ static int rewrite_record(struct rewrite *rewrite, const struct perfdata_record 
     return recording->timed ? 0 : write_events(rewrite, UINT64_MAX);
 }
 
+static int rewrite_samples(struct rewrite *rewrite, const struct perfdata_samples *samples)
+{
+    for (size_t i = 0; i < samples->count; i++)
+        if (samples->list[i].time > rewrite->greatest && perfdata_is_time(samples->list[i].time))
+            rewrite->greatest = samples->list[i].time;
+    const int err = count_samples(rewrite->count, samples->list, samples->count);
+    return err ? err : perfdata_keep_samples(rewrite->writer, samples);
+}
+
+/* The next record, or samples: 1, 0 at the end, or a negative errno. */
+static int rewrite_next(struct rewrite *rewrite)
+{
+    struct perfdata *data = rewrite->recording->data;
+    struct perfdata_samples samples;
+    struct perfdata_record record;
+    int got = 1, err = 0;
+
+    /* In the order of the file, events may have to go between samples. */
+    if (!rewrite->in_file_order && perfdata_next_samples(data, &samples))
+        err = rewrite_samples(rewrite, &samples);
+    else if ((got = perfdata_next(data, &record)) > 0)
+        err = rewrite_record(rewrite, &record);
+    return err ? err : got;
+}
+
 static int rewrite_all(struct rewrite *rewrite)
 {
-    const struct recording *recording = rewrite->recording;
-    struct perfdata_record record;
-    uint64_t greatest = 0;
-    int got, err = perfdata_rewind(recording->data);
+    int got, err = perfdata_rewind(rewrite->recording->data);
 
-    while (!err && (got = perfdata_next(recording->data, &record)) != 0)
-        err = got < 0 ? got : rewrite_record(rewrite, &record, &greatest);
+    while (!err && (got = rewrite_next(rewrite)) != 0)
+        err = got < 0 ? got : 0;
     if (!err)
         err = count_finish(rewrite->count);
     if (!err)

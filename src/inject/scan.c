@@ -187,48 +187,88 @@ static int scan_exec(struct recording *recording, const struct perfdata_record *
 }
 
 /* Maps are looked for where there is something to name, be it only in a call chain. */
-static int note_process(struct recording *recording, const struct perfdata_record *record)
+static int note_process(struct recording *recording, uint32_t pid)
 {
-    struct perfdata_sample sample;
-
-    if (!perfdata_sample(recording->data, record, &sample) ||
-        rangemap_overlaps(&recording->sampled, sample.pid, sample.pid + UINT64_C(1)))
+    if (!recording->options->perf_map ||
+        rangemap_overlaps(&recording->sampled, pid, pid + UINT64_C(1)))
         return 0;
-    return rangemap_set(&recording->sampled, sample.pid, sample.pid + UINT64_C(1), 0, 0);
+    return rangemap_set(&recording->sampled, pid, pid + UINT64_C(1), 0, 0);
 }
 
-static int scan_sample(struct recording *recording, const struct perfdata_record *record)
+static void note_sample_time(struct recording *recording, uint64_t time)
 {
-    const int err = recording->options->perf_map ? note_process(recording, record) : 0;
-    uint64_t time;
-
-    recording->summary->samples++;
-    if (err || !take_time(recording, record, &time))
-        return err;
     recording->timed = true;
     if (recording->first_time == 0 || time < recording->first_time)
         recording->first_time = time;
     if (time > recording->last_time)
         recording->last_time = time;
-    return 0;
+    if (time > recording->end_time)
+        recording->end_time = time;
+}
+
+static int scan_samples(struct recording *recording, const struct perfdata_samples *samples)
+{
+    int err = 0;
+
+    recording->summary->samples += samples->count;
+    for (size_t i = 0; i < samples->count && !err; i++) {
+        if (perfdata_is_time(samples->list[i].time))
+            note_sample_time(recording, samples->list[i].time);
+        err = note_process(recording, samples->list[i].pid);
+    }
+    return err;
+}
+
+/* One of which perfdata_next_samples does not know all. */
+static int scan_sample(struct recording *recording, const struct perfdata_record *record)
+{
+    struct perfdata_sample sample;
+    uint64_t time;
+
+    recording->summary->samples++;
+    if (perfdata_time(recording->data, record, &time))
+        note_sample_time(recording, time);
+    return perfdata_sample(recording->data, record, &sample) ? note_process(recording, sample.pid)
+                                                             : 0;
+}
+
+static int scan_record(struct recording *recording, const struct perfdata_record *record)
+{
+    switch (record->type) {
+    case PERFDATA_SAMPLE:
+        return scan_sample(recording, record);
+    case PERFDATA_MMAP:
+    case PERFDATA_MMAP2:
+        return scan_mapping(recording, record);
+    case PERFDATA_FORK:
+    case PERFDATA_EXIT:
+        return scan_task(recording, record);
+    case PERFDATA_COMM:
+        return scan_exec(recording, record);
+    default:
+        return 0;
+    }
+}
+
+/* The next record, or samples: 1, 0 at the end, or a negative errno. */
+static int scan_next(struct recording *recording)
+{
+    struct perfdata_samples samples;
+    struct perfdata_record record;
+    int got = 1, err = 0;
+
+    if (perfdata_next_samples(recording->data, &samples))
+        err = scan_samples(recording, &samples);
+    else if ((got = perfdata_next(recording->data, &record)) > 0)
+        err = scan_record(recording, &record);
+    return err ? err : got;
 }
 
 int scan_records(struct recording *recording)
 {
-    struct perfdata_record record;
     int got, err = perfdata_rewind(recording->data);
 
-    while (!err && (got = perfdata_next(recording->data, &record)) != 0) {
-        if (got < 0)
-            err = got;
-        else if (record.type == PERFDATA_SAMPLE)
-            err = scan_sample(recording, &record);
-        else if (record.type == PERFDATA_MMAP || record.type == PERFDATA_MMAP2)
-            err = scan_mapping(recording, &record);
-        else if (record.type == PERFDATA_FORK || record.type == PERFDATA_EXIT)
-            err = scan_task(recording, &record);
-        else if (record.type == PERFDATA_COMM)
-            err = scan_exec(recording, &record);
-    }
+    while (!err && (got = scan_next(recording)) != 0)
+        err = got < 0 ? got : 0;
     return err;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What is in a record: include/uapi/linux/perf_event.h of Linux, enum perf_event_type. */
-#include "internal.h"
+#include "event.h"
 #include "mapping.h"
 
 #include <sys/mman.h>
@@ -18,12 +18,8 @@ enum {
     TASK_TIME = 24,
 };
 
-/*
- * Where the record keeps its fields; NULL: nobody knows. Only attrs that differ in this need to be
- * told apart, by the id that is at one place in all of them.
- */
-static const struct layout *layout_by_id(const struct perfdata *data,
-                                         const struct perfdata_record *record)
+const struct layout *event_layout_by_id(const struct perfdata *data, uint32_t type,
+                                        const uint8_t *bytes, size_t size)
 {
     const struct attrs *attrs = &data->attrs;
 
@@ -31,23 +27,23 @@ static const struct layout *layout_by_id(const struct perfdata *data,
         return NULL;
 
     size_t at = attrs->layouts->sample_id;
-    if (record->type != PERFDATA_SAMPLE) {
+    if (type != PERFDATA_SAMPLE) {
         size_t tail = attrs->layouts->tail_id;
         if (!tail)
             return attrs->layouts;
-        if (record->size < RECORD_HEADER + tail)
+        if (size < RECORD_HEADER + tail)
             return NULL;
-        at = record->size - tail;
+        at = size - tail;
     }
-    if (at + sizeof(uint64_t) > record->size)
+    if (at + sizeof(uint64_t) > size)
         return NULL;
-    return attrs_layout_of_id(attrs, bytes_u64(record->bytes + at, data->swapped));
+    return attrs_layout_of_id(attrs, bytes_u64(bytes + at, data->swapped));
 }
 
-static inline const struct layout *layout_of(const struct perfdata *data,
-                                             const struct perfdata_record *record)
+static const struct layout *layout_of(const struct perfdata *data,
+                                      const struct perfdata_record *record)
 {
-    return data->attrs.uniform ? data->attrs.layouts : layout_by_id(data, record);
+    return event_layout(data, record->type, record->bytes, record->size);
 }
 
 /* Where a record that is no sample has its time, in bytes; 0: nowhere. */
@@ -92,20 +88,8 @@ bool perfdata_in_file_order(const struct perfdata *data)
 bool perfdata_sample(const struct perfdata *data, const struct perfdata_record *record,
                      struct perfdata_sample *sample)
 {
-    if (record->type != PERFDATA_SAMPLE)
-        return false;
-    const struct layout *layout = layout_of(data, record);
-    if (!layout || !layout->sample_ip || !layout->sample_tid || !layout->sample_time)
-        return false;
-    /* The time is the last of the three. */
-    if (layout->sample_time + sizeof(uint64_t) > record->size)
-        return false;
-    sample->ip = bytes_u64(record->bytes + layout->sample_ip, data->swapped);
-    sample->pid = bytes_u32(record->bytes + layout->sample_tid, data->swapped);
-    sample->tid = bytes_u32(record->bytes + layout->sample_tid + 4, data->swapped);
-    sample->time = bytes_u64(record->bytes + layout->sample_time, data->swapped);
-    sample->cpumode = record->misc & MISC_CPUMODE_MASK;
-    return true;
+    return record->type == PERFDATA_SAMPLE &&
+           event_sample(data, record->bytes, record->size, sample);
 }
 
 static void decode_mmap2(const struct perfdata *data, const struct perfdata_record *record,

@@ -33,6 +33,9 @@
 #define MISC_BUILD_ID     (1u << 14)
 #define MISC_ID_SIZE      (1u << 15)
 
+/* As many as stay in the innermost cache. */
+#define SAMPLES_AT_ONCE 128
+
 struct section {
     uint64_t offset, size;
 };
@@ -86,6 +89,7 @@ struct perfdata {
     size_t long_size; /* bytes of the words that the bit map of the features is made of */
 
     struct attrs attrs;
+    struct perfdata_sample samples[SAMPLES_AT_ONCE];
     char *arch;
     struct perfdata_time_conv time_conv;
     struct perfdata_wall_clock wall_clock;

@@ -198,11 +198,13 @@ void perfdata_writer_free(struct perfdata_writer *writer)
     free(writer);
 }
 
+/* The record is kept. */
 static int note_moved(struct perfdata_writer *writer, const struct perfdata_record *record)
 {
     if (!array_reserve(&writer->moved, &writer->moved_capacity, writer->moved_count + 1))
         return -ENOMEM;
-    writer->moved[writer->moved_count++] = (struct moved){record->offset, writer->offset};
+    writer->moved[writer->moved_count++] =
+        (struct moved){record->offset, writer->offset - record->size};
     return 0;
 }
 
@@ -215,27 +217,38 @@ static bool is_obsolete(const struct perfdata_writer *writer, const struct perfd
                              bytes_u64(record->bytes + RECORD_HEADER, writer->data->swapped));
 }
 
+/* Bytes in the reader's buffer: those that lie side by side are written at once. */
+static void keep_bytes(struct perfdata_writer *writer, const uint8_t *bytes, size_t size)
+{
+    if (writer->part_fds && writer->part != writer->data->part)
+        enter_part(writer, writer->data->part);
+    if (!writer->run || bytes != writer->run + writer->run_size) {
+        end_run(writer);
+        writer->run = bytes;
+    }
+    writer->run_size += size;
+    writer->offset += size;
+}
+
 int perfdata_keep(struct perfdata_writer *writer, const struct perfdata_record *record)
 {
     if (record->type >= PERFDATA_HEADER_ATTR && is_obsolete(writer, record))
         return writer->err;
-    if (writer->part_fds && writer->part != writer->data->part)
-        enter_part(writer, writer->data->part);
+    keep_bytes(writer, record->bytes, record->size);
     /* The index is for the file with the header. */
     if (record->type == PERFDATA_AUXTRACE && !writer->pipe && writer->data->part == 0 &&
         !writer->err)
         writer->err = note_moved(writer, record);
-
-    if (!writer->run || record->bytes != writer->run + writer->run_size) {
-        end_run(writer);
-        writer->run = record->bytes;
-    }
-    writer->run_size += record->size;
-    writer->offset += record->size;
     if (record->payload) {
         const struct section payload = {record->offset + record->size, record->payload};
         writer_append_file(writer, writer->data->source.fd, &payload);
     }
+    return writer->err;
+}
+
+int perfdata_keep_samples(struct perfdata_writer *writer, const struct perfdata_samples *samples)
+{
+    keep_bytes(writer, samples->bytes, samples->size);
     return writer->err;
 }
 

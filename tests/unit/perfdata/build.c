@@ -281,3 +281,69 @@ int64_t opened_pass(struct opened *opened)
     }
     return got < 0 ? got : count;
 }
+
+/* What a pass over the records has seen. */
+struct pass {
+    uint64_t records, samples, size, at_once, hash;
+    int end; /* what the last call returned */
+};
+
+static void mix(struct pass *pass, uint64_t value)
+{
+    pass->hash = (pass->hash ^ value) * UINT64_C(0x100000001b3);
+}
+
+static void see_sample(struct pass *pass, const struct perfdata_sample *sample)
+{
+    mix(pass, pass->records);
+    mix(pass, sample->ip);
+    mix(pass, sample->time);
+    mix(pass, sample->pid);
+    mix(pass, sample->tid);
+    mix(pass, sample->cpumode);
+    pass->samples++;
+    pass->records++;
+}
+
+static struct pass make_pass(struct opened *opened, bool at_once)
+{
+    struct pass pass = {.end = 1};
+    struct perfdata_samples samples;
+    struct perfdata_record record;
+    struct perfdata_sample sample;
+
+    assert_int_equal(perfdata_rewind(opened->data), 0);
+    while (pass.end == 1) {
+        if (at_once && perfdata_next_samples(opened->data, &samples)) {
+            assert_true(samples.count > 0);
+            for (size_t i = 0; i < samples.count; i++)
+                see_sample(&pass, &samples.list[i]);
+            pass.size += samples.size;
+            pass.at_once += samples.count;
+            continue;
+        }
+        pass.end = perfdata_next(opened->data, &record);
+        if (pass.end != 1)
+            break;
+        assert_int_equal(record.number, pass.records);
+        pass.size += record.size;
+        if (perfdata_sample(opened->data, &record, &sample))
+            see_sample(&pass, &sample);
+        else
+            pass.records++;
+    }
+    return pass;
+}
+
+uint64_t opened_check_samples(struct opened *opened)
+{
+    const struct pass single = make_pass(opened, false), several = make_pass(opened, true);
+
+    assert_int_equal(single.end, several.end);
+    assert_int_equal(single.records, several.records);
+    assert_int_equal(single.samples, several.samples);
+    assert_int_equal(single.size, several.size);
+    assert_int_equal(single.hash, several.hash);
+    assert_int_equal(perfdata_rewind(opened->data), 0);
+    return several.at_once;
+}

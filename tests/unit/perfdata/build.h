@@ -109,4 +109,10 @@ void opened_free(struct opened *opened);
 /* Reads on to the end: the number of records, or the error. */
 int64_t opened_pass(struct opened *opened);
 
+/*
+ * Reads all of it twice, once with perfdata_next_samples: the samples and the numbers of the other
+ * records, as well as how it ends, have to be the same. Returns how many samples came at once.
+ */
+uint64_t opened_check_samples(struct opened *opened);
+
 #endif /* TEST_PERFDATA_BUILD_H */

@@ -139,6 +139,41 @@ static void events_cut_anywhere(void **state)
     build_free(&plain);
 }
 
+static void samples_cut_anywhere(void **state)
+{
+    static const size_t chunks[] = {7, 100, 4096, 40000};
+    struct build plain = {0};
+
+    (void)state;
+    for (uint64_t i = 1; i <= 1000; i++) {
+        size_t record = build_record(&plain, 9, 2);
+        build_u64(&plain, 0x1000 * i);
+        build_u64(&plain, i % 7);
+        build_u64(&plain, i);
+        build_zeros(&plain, i % 13 * 8);
+        build_end(&plain, record);
+    }
+    for (size_t c = 0; c < sizeof(chunks) / sizeof(*chunks); c++) {
+        struct build data = {0};
+        struct packer packer;
+        struct opened opened;
+
+        packer_new(&packer, &data, 81);
+        for (size_t at = 0; at < plain.size; at += chunks[c])
+            pack(&packer, plain.bytes + at,
+                 plain.size - at < chunks[c] ? plain.size - at : chunks[c]);
+        packer_free(&packer);
+        open_data(&opened, &data);
+        /* What is cut by the end of what was unpacked last is taken alone. */
+        const uint64_t at_once = opened_check_samples(&opened);
+        assert_true(at_once <= 1000 && (chunks[c] < 100 || at_once > 0));
+        assert_true(chunks[c] < 40000 || at_once > 900);
+        opened_free(&opened);
+        build_free(&data);
+    }
+    build_free(&plain);
+}
+
 /* Little that unpacks to more than the reader holds. */
 static void much_in_one_record(void **state)
 {
@@ -383,9 +418,13 @@ static void copy_is_plain(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(events_cut_anywhere), cmocka_unit_test(much_in_one_record),
-        cmocka_unit_test(overflown_size),      cmocka_unit_test(overflown_size_of_one),
-        cmocka_unit_test(broken_streams),      cmocka_unit_test(stream_that_ends_within_a_record),
+        cmocka_unit_test(events_cut_anywhere),
+        cmocka_unit_test(samples_cut_anywhere),
+        cmocka_unit_test(much_in_one_record),
+        cmocka_unit_test(overflown_size),
+        cmocka_unit_test(overflown_size_of_one),
+        cmocka_unit_test(broken_streams),
+        cmocka_unit_test(stream_that_ends_within_a_record),
         cmocka_unit_test(copy_is_plain),
     };
 

@@ -170,6 +170,7 @@ static bool try(const struct build *content)
         struct build result = {.big = content->big};
         struct memory_file out;
 
+        opened_check_samples(&opened);
         memory_file_new(&out, NULL);
         int64_t count = copy(&opened, content, out.fd);
         memory_file_read(&out, &result);
@@ -184,6 +185,8 @@ static bool try(const struct build *content)
         build_free(&result);
     } else {
         assert_int_equal(opened.reports.errors, 1);
+        if (opened.err == 0)
+            opened_check_samples(&opened);
     }
     opened_free(&opened);
     return read;

@@ -215,6 +215,7 @@ static void sample_of_one_attr(void **state)
         assert_false(perfdata_sample(opened.data, &got, &sample));
         uint64_t time;
         assert_false(perfdata_time(opened.data, &got, &time));
+        assert_int_equal(opened_check_samples(&opened), 1);
         opened_free(&opened);
         build_free(&data);
     }
@@ -344,6 +345,7 @@ static void several_attrs_by_identifier(void **state)
         assert_int_equal(sample.ip, 0x1000);
         record = next(&opened);
         assert_false(perfdata_sample(opened.data, &record, &sample)); /* its attr has no IP */
+        assert_int_equal(opened_check_samples(&opened), 2);
         opened_free(&opened);
         build_free(&data);
     }

@@ -40,6 +40,7 @@ static void copy(const char *from, const char *to)
     const struct perfdata_options options = {.force = true};
     struct reports reports;
     struct diag diag = reports_diag(&reports);
+    struct perfdata_samples samples;
     struct perfdata_record record;
     struct perfdata_writer *writer;
     struct perfdata *data;
@@ -52,8 +53,13 @@ static void copy(const char *from, const char *to)
     assert_int_equal(got, 0);
     assert_int_equal(perfdata_writer_new(data, PERFDATA_FORM_OF_INPUT, fd, &writer), 0);
     assert_int_equal(perfdata_rewind(data), 0);
-    while ((got = perfdata_next(data, &record)) == 1)
-        assert_int_equal(perfdata_keep(writer, &record), 0);
+    do {
+        while (perfdata_next_samples(data, &samples))
+            assert_int_equal(perfdata_keep_samples(writer, &samples), 0);
+        got = perfdata_next(data, &record);
+        if (got == 1)
+            assert_int_equal(perfdata_keep(writer, &record), 0);
+    } while (got == 1);
     assert_int_equal(got, 0);
     assert_int_equal(perfdata_writer_finish(writer), 0);
     assert_int_equal(reports.errors, 0);
