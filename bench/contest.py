@@ -14,11 +14,12 @@ import subprocess
 import sys
 import tempfile
 
-TOOLS = ["perf-inject", "other-perf-inject", "jitinject", "cat"]
+TOOLS = ["perf-inject", "other-perf-inject", "samply", "jitinject", "cat"]
+FROM_DEBIAN = {"other-perf-inject", "samply"}  # of sid, by DEBIAN_TOOL
 # What bench/targets compares with besides. "input" is no tool: the recording as it is.
 MORE_TOOLS = ["cp", "input"]
-SLOW_FROM = 50000  # functions
-OTHER_PERF_UP_TO = 20000
+SLOW = 10  # seconds
+OTHER_PERF_UP_TO = 20000  # functions: half a minute
 
 KILLED = "137"  # the exit status of timeout then
 
@@ -29,8 +30,8 @@ STEP_ROW = re.compile(r"(\w+): ([\d.]+) ms, ([\d.]+) ms on a processor")
 REPORT_ROW = re.compile(r"\s+[\d.]+%\s+[\d.]+%\s+(\d+)  \S+ +(\S+) +\[.\] (.*)")
 
 # `command` takes the recording's paths and the output's; `perf` is the one to read the output with:
-# an older perf reads none of a newer one. `slow` and `limit` are about size.
-Tool = collections.namedtuple("Tool", "key name version command perf slow limit")
+# an older perf reads none of a newer one. It is measured up to `limit` functions.
+Tool = collections.namedtuple("Tool", "key name version command perf limit")
 
 
 def version(command, expression):
@@ -43,48 +44,66 @@ def version(command, expression):
     return match.group(1) if match else None
 
 
-def other_perf():
-    """The perf of Debian sid; None where no DEBIAN_TOOL runs it."""
+def name_with(program, number):
+    """The version is part of the name where it makes a difference: two numbers of it."""
+    return "%s %s" % (program, ".".join(number.split(".")[:2]))
+
+
+def perf_inject(key, perf, limit=None):
+    number = version(perf + ["version"], r"perf version (\S+)")
+    if number is None:
+        return None
+    return Tool(key, name_with("perf inject", number), number,
+                lambda data, dumps, out: perf + ["inject", "--jit", "-i", data, "-o", out],
+                perf, limit)
+
+
+def samply_import(key, samply):
+    """It reads the dumps itself, and what it writes is for its own viewer, not for perf."""
+    number = version(samply + ["--version"], r"samply (\S+)")
+    if number is None:
+        return None
+    return Tool(key, name_with("samply import", number), number,
+                lambda data, dumps, out: samply + ["import", "--save-only", "-o",
+                                                   out + ".json.gz", data],
+                None, None)
+
+
+def debian_program(package, name):
+    """The command for a program of Debian sid; None where no DEBIAN_TOOL runs it."""
     if "DEBIAN_TOOL" not in os.environ:
         return None
     # It looks for its files below HOME, which is another one for what is measured.
     os.environ.setdefault("DEBIAN_TOOL_DIR", os.path.expanduser("~/.cache/debian-tool"))
-    return [os.environ["DEBIAN_TOOL"], "sid", "linux-perf", "perf"]
-
-
-def perf_inject(key, perf, limit):
-    number = version(perf + ["version"], r"perf version (\S+)")
-    if number is None:
-        return None
-    return Tool(key, "perf inject " + ".".join(number.split(".")[:2]), number,
-                lambda data, dumps, out: perf + ["inject", "--jit", "-i", data, "-o", out],
-                perf, True, limit)
+    return [os.environ["DEBIAN_TOOL"], "sid", package, name]
 
 
 def tools(args):
-    """Those that were asked for and are there; all but the other perf have to be there."""
+    """Those that were asked for, all of which have to be there, but Debian's without DEBIAN_TOOL."""
     found = []
     for key in args.tools:
+        if key in FROM_DEBIAN and "DEBIAN_TOOL" not in os.environ:
+            continue
         if key == "perf-inject":
-            tool = perf_inject(key, ["perf"], None)
+            tool = perf_inject(key, ["perf"])
         elif key == "other-perf-inject":
-            if "DEBIAN_TOOL" not in os.environ:
-                continue
-            tool = perf_inject(key, other_perf(), OTHER_PERF_UP_TO)
+            tool = perf_inject(key, debian_program("linux-perf", "perf"), args.other_perf_up_to)
+        elif key == "samply":
+            tool = samply_import(key, debian_program("samply", "samply"))
         elif key == "jitinject":
             path = program(args, "jitinject")
             more = shlex.split(args.options)
             tool = Tool(key, key, version([path, "--version"], r"(\d\S*)") or "unknown",
                         lambda data, dumps, out: [path, "-i", data, "-o", out, "-vv"] + more,
-                        ["perf"], False, None)
+                        ["perf"], None)
         elif key == "cat":
             tool = Tool(key, key, version(["cat", "--version"], r"(\d\S*)") or "unknown",
-                        lambda data, dumps, out: ["cat", data] + dumps, None, False, None)
+                        lambda data, dumps, out: ["cat", data] + dumps, None, None)
         elif key == "cp":
             tool = Tool(key, key, version(["cp", "--version"], r"(\d\S*)") or "unknown",
-                        lambda data, dumps, out: ["cp", data, out], None, False, None)
+                        lambda data, dumps, out: ["cp", data, out], None, None)
         else:
-            tool = Tool(key, key, "-", lambda data, dumps, out: ["true"], ["perf"], False, None)
+            tool = Tool(key, key, "-", lambda data, dumps, out: ["true"], ["perf"], None)
         if tool is None:
             sys.exit("%s: no version to be had" % key)
         found.append(tool)
@@ -244,10 +263,10 @@ def measure_size(args, functions, contestants, scratch, look=None):
     for turn in range(args.runs):
         first = turn % len(contestants)
         for tool in contestants[first:] + contestants[:first]:
-            slow = tool.slow and functions >= SLOW_FROM
-            if len(runs[tool.key]) < (args.slow_runs if slow else args.runs):
-                report = len(runs[tool.key]) < args.reports
-                runs[tool.key].append(recording.run(args, tool, report))
+            done = runs[tool.key]
+            slow = done and done[0]["wall"] > SLOW
+            if len(done) < (args.slow_runs if slow else args.runs):
+                done.append(recording.run(args, tool, len(done) < args.reports))
     size = {
         "functions": functions,
         "plain": not args.samples and not args.generate,

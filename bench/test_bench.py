@@ -10,6 +10,7 @@ import argparse
 import bisect
 import collections
 import glob
+import gzip
 import json
 import os
 import re
@@ -19,6 +20,14 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
+
+sys.dont_write_bytecode = True  # the sources may be read-only
+
+import contest
+import plot
+
+HERE = os.path.dirname(os.path.abspath(__file__))
 
 ARGS = argparse.ArgumentParser(description=__doc__)
 ARGS.add_argument("--generate", required=True)
@@ -146,6 +155,26 @@ class GenerateTest(unittest.TestCase):
     def test_all_named_in_memory_mapped_again(self):
         self.check_names("--samples", "3000", "--remaps", "50")
 
+    @unittest.skipUnless("DEBIAN_TOOL" in os.environ, "samply comes by DEBIAN_TOOL")
+    def test_all_named_by_samply(self):
+        """What bench/run measures of samply reads the dumps, and names what was hit."""
+        directory = self.generate("--functions", "200")
+        [(pid, path)] = self.dumps(directory).items()
+        [tool] = contest.tools(argparse.Namespace(tools=["samply"]))
+        out = os.path.join(self.scratch, "out")
+        run(*tool.command(os.path.join(directory, "perf.data"), [path], out))
+        with gzip.open(out + ".json.gz", "rt", encoding="utf-8") as file:
+            threads = json.load(file)["threads"]
+        known = set()
+        for thread in threads:
+            known.update(thread["stringArray"][name] for name in thread["funcTable"]["name"])
+        dump = Dump(path)
+        hit = {dump.name_at(sample.chain[0], sample.time)
+               for sample in samples(os.path.join(directory, "perf.data"))
+               if sample.pid == pid and sample.chain[0] in CODE}
+        self.assertGreater(len(hit), 150)
+        self.assertEqual(hit - known, set())
+
     def test_side_by_side(self):
         [path] = self.dumps(self.generate("--functions", "5000")).values()
         loads = list(functions(path))
@@ -189,19 +218,36 @@ class GenerateTest(unittest.TestCase):
         self.assertNotEqual(first, contents("--seed", "2"))
 
 
+# Stands for the program that DEBIAN_TOOL names: both of its programs write the file asked for.
+DEBIAN_TOOL = """#!/bin/sh
+case "$1 $2 $3 $4" in
+"sid linux-perf perf version") echo "perf version 99.8.7" ;;
+"sid linux-perf perf inject") cp "$7" "$9" ;;
+"sid samply samply --version") echo "samply 55.4.3" ;;
+"sid samply samply import") cp "$8" "$7" ;;
+*) exit 1 ;;
+esac
+"""
+
+
 class RunTest(unittest.TestCase):
+    def setUp(self):
+        self.scratch = tempfile.mkdtemp(prefix="bench-test-")
+        self.addCleanup(shutil.rmtree, self.scratch)
+
+    def measure_sizes(self, *options, **more):
+        """What bench/run says, and the sizes; `more` is for its environment."""
+        place, result = (os.path.join(self.scratch, name) for name in ("place", "result.json"))
+        os.mkdir(place)
+        environment = {name: value for name, value in os.environ.items() if name != "DEBIAN_TOOL"}
+        text = run(os.path.join(HERE, "run"), "--build", ARGS.build, *options, "--scratch", place,
+                   "--json", result, env=dict(environment, **more))
+        self.assertEqual(os.listdir(place), [])
+        with open(result, encoding="utf-8") as file:
+            return text, json.load(file)["sizes"]
+
     def measure(self, *options):
-        """What bench/run says of one size, and its runs."""
-        with tempfile.TemporaryDirectory(prefix="bench-test-") as scratch:
-            result = os.path.join(scratch, "result.json")
-            environment = {name: value for name, value in os.environ.items()
-                           if name != "DEBIAN_TOOL"}
-            text = run(os.path.join(os.path.dirname(os.path.abspath(__file__)), "run"),
-                       "--build", ARGS.build, *options, "--scratch", scratch, "--json", result,
-                       env=environment)
-            with open(result, encoding="utf-8") as file:
-                [size] = json.load(file)["sizes"]
-            self.assertEqual(os.listdir(scratch), ["result.json"])
+        text, [size] = self.measure_sizes(*options)
         return text, size
 
     def test_small(self):
@@ -225,6 +271,34 @@ class RunTest(unittest.TestCase):
                     self.assertGreater(measured["report"]["samples"], 1000)
                     self.assertEqual(measured["report"]["named"], measured["report"]["samples"])
 
+    def test_programs_of_debian(self):
+        stub = os.path.join(self.scratch, "debian-tool")
+        with open(stub, "w", encoding="ascii") as file:
+            file.write(DEBIAN_TOOL)
+        os.chmod(stub, 0o755)
+        text, sizes = self.measure_sizes(
+            "--functions", "50", "60", "--other-perf-up-to", "50", "--runs", "2", "--reports", "0",
+            "--tools", "other-perf-inject", "samply", "jitinject", DEBIAN_TOOL=stub)
+        self.assertEqual([[tool["name"] for tool in size["tools"]] for size in sizes],
+                         [["perf inject 99.8", "samply import 55.4", "jitinject"],
+                          ["samply import 55.4", "jitinject"]])
+        self.assertRegex(text, r"samply import 55\.4 +2 +[\d.]+ .* - +- +-\n")
+        self.assertIn("versions: perf inject 99.8 99.8.7, samply import 55.4 55.4.3, ", text)
+        for size in sizes:
+            for tool in size["tools"]:
+                self.assertEqual([measured["error"] for measured in tool["runs"]], [None, None])
+                if tool["key"] != "jitinject":
+                    name = "perf.jit.data" + (".json.gz" if tool["key"] == "samply" else "")
+                    self.assertEqual(tool["runs"][0]["outputs"], {name: size["perf_data"]})
+
+    def test_slow_ones_run_less(self):
+        args = argparse.Namespace(build=ARGS.build, generate="", samples=100, srcline=None, runs=3,
+                                  slow_runs=2, reports=0, tools=["cat"])
+        for slow, runs in ((0, 2), (100, 3)):
+            with unittest.mock.patch.object(contest, "SLOW", slow):
+                size = contest.measure_size(args, 10, contest.tools(args), self.scratch)
+            self.assertEqual(len(size["tools"][0]["runs"]), runs)
+
     def test_source_lines(self):
         text, size = self.measure("--functions", "100", "--runs", "1", "--generate", "--lines 3",
                                   "--srcline", "100", "--tools", "jitinject")
@@ -239,11 +313,99 @@ class RunTest(unittest.TestCase):
         self.assertTrue(size["tools"][0]["runs"][0]["srcline"]["limited"])
 
 
+class PlotTest(unittest.TestCase):
+    """Pictures of made-up runs."""
+
+    NAMES = {"perf-inject": "perf inject 6.1", "other-perf-inject": "perf inject 7.2",
+             "samply": "samply import 0.13", "jitinject": "jitinject", "cat": "cat"}
+
+    def setUp(self):
+        self.scratch = tempfile.mkdtemp(prefix="bench-test-")
+        self.addCleanup(shutil.rmtree, self.scratch)
+
+    def path(self, name):
+        return os.path.join(self.scratch, name)
+
+    def measured(self, error=None):
+        sizes = [{"functions": functions, "tools": [
+            {"key": key, "name": name, "runs": [
+                {"error": error, "wall": functions / 1e4 * factor, "peak": factor << 20}]}
+            for factor, (key, name) in enumerate(self.NAMES.items(), 1)
+            if key != "other-perf-inject" or functions < 20000]} for functions in (1000, 20000)]
+        return {"sizes": sizes, "machine": {"cpu": "A_B's {C}", "cores": 2, "kernel": "6.1",
+                                            "file_system": "tmpfs"}}
+
+    def plot(self, measured, *pictures):
+        with open(self.path("runs.json"), "w", encoding="utf-8") as file:
+            json.dump(measured, file)
+        return subprocess.run([sys.executable, os.path.join(HERE, "plot.py"),
+                               self.path("runs.json"), *map(self.path, pictures)],
+                              stderr=subprocess.PIPE, text=True, check=False)
+
+    @unittest.skipUnless(shutil.which("gnuplot"), "gnuplot is not here")
+    def test_all_is_labelled(self):
+        done = self.plot(self.measured(), "it's.svg", "a.png")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        with open(self.path("it's.svg"), encoding="utf-8") as file:
+            texts = re.findall(r"<text>.*?</text>", file.read(), re.DOTALL)
+        texts = [re.sub(r"<[^>]*>", "", text).strip() for text in texts]
+        for name in self.NAMES.values():
+            self.assertEqual(texts.count(name), 2, "once in each panel")
+        for label in ("seconds", "MiB"):
+            self.assertEqual(texts.count(label), 1)
+        for label in ("functions", "1,000", "20,000"):
+            self.assertEqual(texts.count(label), 2)
+        self.assertIn("A_B's {C}, 2 cores, Linux 6.1, tmpfs",
+                      [text.replace("&apos;", "'") for text in texts])
+        with open(self.path("a.png"), "rb") as file:
+            self.assertEqual(file.read(8), b"\x89PNG\r\n\x1a\n")
+
+    @unittest.skipUnless(shutil.which("gnuplot"), "gnuplot is not here")
+    def test_drawn_by_what_measures(self):
+        run(os.path.join(HERE, "run"), "--build", ARGS.build, "--functions", "50", "--runs", "1",
+            "--reports", "0", "--tools", "jitinject", "cat", "--plot", self.path("a.svg"))
+        self.assertGreater(os.path.getsize(self.path("a.svg")), 1000)
+
+    @unittest.skipUnless(shutil.which("gnuplot"), "gnuplot is not here")
+    def test_picture_that_cannot_be_written(self):
+        done = self.plot(self.measured(), "none/a.svg")
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr, r"none/a\.svg: not drawn, gnuplot says: ")
+
+    def test_without_gnuplot(self):
+        for command in ([os.path.join(HERE, "run"), "--plot", "a.svg"],
+                        [os.path.join(HERE, "plot.py"), self.path("runs.json"), "a.svg"]):
+            done = subprocess.run([sys.executable, *command], stderr=subprocess.PIPE, text=True,
+                                  check=False, env=dict(os.environ, PATH=self.scratch))
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("install it (Debian, Ubuntu: gnuplot-nox)", done.stderr)
+
+    def test_other_forms(self):
+        done = self.plot(self.measured(), "a.gif")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("a.gif: not a name of an .svg or a .png", done.stderr)
+
+    def test_nothing_to_draw(self):
+        with self.assertRaisesRegex(SystemExit, "nothing to draw"):
+            plot.draw(self.measured("exit 1"), ["a.svg"])
+
+    def test_labels_do_not_overlap(self):
+        for wanted in ([0.5, 0.51, 0.1], [1, 0.99, 0.98, 0], [0.02] * 5):
+            heights = plot.label_heights(wanted)
+            order = sorted(heights)
+            for below, above in zip(order, order[1:]):
+                self.assertGreaterEqual(above - below, plot.LABEL_HEIGHT - 1e-9)
+            self.assertLessEqual(order[-1], 1)
+            self.assertGreaterEqual(order[0], 0)
+            for height, want in zip(heights, wanted):
+                self.assertLessEqual(abs(height - want), plot.LABEL_HEIGHT * len(wanted))
+
+
 class TargetsTest(unittest.TestCase):
     def test_each_is_judged(self):
         with tempfile.TemporaryDirectory(prefix="bench-test-") as scratch:
             result = os.path.join(scratch, "result.json")
-            run(os.path.join(os.path.dirname(os.path.abspath(__file__)), "targets"),
+            run(os.path.join(HERE, "targets"),
                 "--build", ARGS.build, "--scratch", scratch, "--json", result, "--scale", "0.001",
                 "--runs", "1", "--only", "plain", "samples", "reuse", "reuse, half")
             with open(result, encoding="utf-8") as file:

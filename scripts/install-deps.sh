@@ -63,6 +63,7 @@ collect_test_needs() {
     have_command llvm-dwarfdump || need llvm
     have_command clang-format || want clang-format
     have_command valgrind || want valgrind
+    have_command gnuplot || want gnuplot-nox
     have_command node || want nodejs
     have_command php || want php-cli
     have_command erl || want erlang-base
