@@ -147,20 +147,31 @@ static uint32_t process_of(const struct recording *recording, const struct claim
     return claim->markers[0]->pid;
 }
 
+/* Which ranks there are files of for a claim: a bit for each. */
+static unsigned find_ranks(const struct recording *recording, const struct claim *claim,
+                           uint32_t pid)
+{
+    struct find find;
+    unsigned ranks = 0;
+
+    find_begin(&find, recording->options, claim->markers[0]->path, pid, recording->end_time);
+    while (find_next(&find))
+        ranks |= 1u << owner_rank(claim, &find);
+    find_end(&find);
+    return ranks;
+}
+
 /* Looks for a file of this rank for a claim. */
-static int search(struct recording *recording, const struct claim *claim, enum owner_rank rank,
-                  size_t *number, bool *any)
+static int search(struct recording *recording, const struct claim *claim, uint32_t pid,
+                  enum owner_rank rank, size_t *number)
 {
     struct find find;
     int err = 0;
 
-    find_begin(&find, recording->options, claim->markers[0]->path, process_of(recording, claim),
-               recording->end_time);
-    while (*number == NO_DUMP && !err && find_next(&find)) {
-        *any = true;
+    find_begin(&find, recording->options, claim->markers[0]->path, pid, recording->end_time);
+    while (*number == NO_DUMP && !err && find_next(&find))
         if (owner_rank(claim, &find) == rank)
             err = try_candidate(recording, claim, &find, number);
-    }
     find_end(&find);
     return err;
 }
@@ -168,21 +179,23 @@ static int search(struct recording *recording, const struct claim *claim, enum o
 /* The dump of a claim: the surest file that is there. */
 static int find_claimed(struct recording *recording, const struct claim *claim, uint32_t id)
 {
+    const uint32_t pid = process_of(recording, claim);
+    const unsigned ranks = find_ranks(recording, claim, pid);
     size_t number = NO_DUMP;
-    bool any = false;
     int err = 0;
 
     recording->summary->markers++;
     for (int rank = OWNER_SAME_FILE; rank <= OWNER_BY_CONTENT && number == NO_DUMP && !err;
          rank++) {
-        err = search(recording, claim, (enum owner_rank)rank, &number, &any);
+        if (ranks >> rank & 1)
+            err = search(recording, claim, pid, (enum owner_rank)rank, &number);
         for (size_t i = 0; i < claim->count; i++) {
             claim->markers[i]->dump = number;
             claim->markers[i]->rank = (enum owner_rank)rank;
             claim->markers[i]->claim = id;
         }
     }
-    if (!any && !err)
+    if (ranks == 0 && !err)
         diag_report(recording->diag, DIAG_WARNING, claim->markers[0]->path, DIAG_NO_OFFSET,
                     "the dump of process %u is neither there nor beside the recording: its code "
                     "stays without names; name its directory by --dump-dir, or the file by --dump "
