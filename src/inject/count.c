@@ -10,11 +10,11 @@
 #define CPUMODE_USER 2
 
 /* Views that are kept, of memory of different processes and in different places. */
-#define VIEW_BITS  6
+#define VIEW_BITS  8
 #define VIEWS      (1u << VIEW_BITS)
 #define PLACE_BITS 24 /* of an address; what lies nearer is seldom in different views */
 /* Samples in one view that are counted together; their searches go side by side. */
-#define BATCH 256
+#define BATCH 64
 
 struct batch {
     struct place_view view;
