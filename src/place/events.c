@@ -86,14 +86,14 @@ static int open_file(struct place *place, struct process *process, uint64_t time
     uint64_t tables = file->tables_offset - bias->offset;
     int err = 0;
 
-    if (place->file_opened[bias->file])
+    if (rangemap_overlaps(&process->opened, bias->file, bias->file + UINT64_C(1)))
         return 0;
-    place->file_opened[bias->file] = true;
+    err = rangemap_set(&process->opened, bias->file, bias->file + UINT64_C(1), 0, 0);
     if (file->tables_size && file->head_size && tables == head_end) {
         head_end += file->tables_size;
         tables = 0;
     }
-    if (file->head_size)
+    if (file->head_size && !err)
         err = map_ours(place, process, time, head, head_end, value);
     if (file->tables_size && tables && !err)
         err = map_ours(place, process, time, tables, tables + file->tables_size, value);

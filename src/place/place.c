@@ -27,7 +27,6 @@ void place_free(struct place *place)
     free(place->forks);
     free(place->execs);
     free(place->files);
-    free(place->file_opened);
     for (size_t i = 0; i < place->bias_count; i++)
         finder_free(place->biases[i].finder);
     free(place->biases);

@@ -77,6 +77,7 @@ struct process {
     /* State of the timeline: what a reader would have mapped. */
     struct rangemap model;   /* value: enum mapped, or a bias */
     struct rangemap covered; /* where the model has anything but a real file */
+    struct rangemap opened;  /* numbers of the files whose first page and tables it has */
     size_t next_load;
     size_t last_step; /* of the timeline that concerns it */
     struct history history;
@@ -135,7 +136,6 @@ struct place {
 
     struct place_file *files;
     size_t file_count, file_capacity;
-    bool *file_opened;   /* header page and tables of the file have had their events */
     struct bias *biases; /* by value - MAPPED_FIRST_BIAS */
     bool has_finders;    /* each of them that needs one */
     size_t bias_count, bias_capacity;

@@ -83,6 +83,7 @@ void process_free(struct process *process)
     rangemap_clear(&process->anonymous_ranges);
     rangemap_clear(&process->model);
     rangemap_clear(&process->covered);
+    rangemap_clear(&process->opened);
     history_clear(&process->history);
     free(process);
 }

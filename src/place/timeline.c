@@ -97,10 +97,19 @@ static int run_fork(struct place *place, const struct fork *fork)
         err = rangemap_copy(&fork->child->model, &fork->parent->model);
     if (!err && fork->child->has_model)
         err = rangemap_copy(&fork->child->covered, &fork->parent->covered);
+    if (!err && fork->child->has_model)
+        err = rangemap_copy(&fork->child->opened, &fork->parent->opened);
     fork->parent->child_time = fork->time;
     if (fork->parent->holds_code)
         fork->child->holds_code = true;
     return err;
+}
+
+static void clear_model(struct process *process)
+{
+    rangemap_clear(&process->model);
+    rangemap_clear(&process->covered);
+    rangemap_clear(&process->opened);
 }
 
 static int compare_records(const void *left, const void *right)
@@ -118,8 +127,7 @@ static int finish(struct place *place)
     if (place->dropped_count > 0)
         qsort(place->dropped, place->dropped_count, sizeof(*place->dropped), compare_records);
     for (size_t i = 0; i < place->process_count && !err; i++) {
-        rangemap_clear(&place->processes[i]->model);
-        rangemap_clear(&place->processes[i]->covered);
+        clear_model(place->processes[i]);
         err = history_index(&place->processes[i]->history);
     }
     return err;
@@ -146,8 +154,7 @@ static int end_process(struct place *place, struct process *process, size_t step
     if (process->last_step != step)
         return 0;
     int err = loads_run(place, process, 0, true);
-    rangemap_clear(&process->model);
-    rangemap_clear(&process->covered);
+    clear_model(process);
     return err;
 }
 
@@ -167,9 +174,6 @@ int timeline_run(struct place *place)
     int err = steps_collect(place, &steps, &count);
 
     err = err ? err : events_expect_replaced(place);
-    place->file_opened = calloc(place->file_count + 1, sizeof(*place->file_opened));
-    if (!place->file_opened)
-        err = -ENOMEM;
     for (size_t i = 0; i < count && !err; i++) {
         err = run_step(place, &steps[i]);
         if (!err)

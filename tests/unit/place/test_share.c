@@ -208,6 +208,30 @@ static void a_later_worker_inherits_it(void **state)
     place_free(place);
 }
 
+/* Readers measure from it in each process; a later worker inherits it. */
+static void each_process_has_the_first_page_of_the_file(void **state)
+{
+    struct code codes[] = {piece(30, FIRST), piece(60, FIRST)};
+    struct place *place = new_family(MEMORY);
+    unsigned pages[STRANGER + 1] = {0};
+
+    (void)state;
+    codes[1].addr = HEAP + SIZE - 64;
+    map(place, SECOND, 25, 0);
+    map(place, SECOND, 40, MEMORY);
+    assert_int_equal(place_add_fork(place, STRANGER, MASTER, 50), 0);
+    run(place, codes, 2);
+    for (size_t i = 0; i < place_event_count(place); i++) {
+        const struct place_event event = place_event(place, i);
+        pages[event.pid] += event.offset == 0;
+    }
+    assert_int_equal(pages[MASTER], 1);
+    assert_int_equal(pages[FIRST], 1);
+    assert_int_equal(pages[SECOND], 1);
+    assert_int_equal(pages[STRANGER], 0);
+    place_free(place);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -219,6 +243,7 @@ int main(void)
         cmocka_unit_test(who_has_ended_does_not_get_it),
         cmocka_unit_test(the_same_memory_is_enough),
         cmocka_unit_test(a_later_worker_inherits_it),
+        cmocka_unit_test(each_process_has_the_first_page_of_the_file),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
