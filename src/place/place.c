@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "lives.h"
 #include "place_internal.h"
+#include "rooms.h"
 
 #include "jitinject/array.h"
 
@@ -205,6 +206,8 @@ static int lay_out_all(struct place *place)
 
     for (size_t i = 0; i < place->process_count && !err; i++)
         err = make_extents(place, place->processes[i]);
+    for (size_t i = 0; i < place->process_count && !err; i++)
+        err = rooms_take_inherited(place->processes[i]);
     for (size_t i = 0; i < place->process_count && !err; i++)
         if (place->processes[i]->first == place->processes[i] && !place->processes[i]->forked)
             err = lay_out_pid(place, place->processes[i]);

@@ -67,9 +67,9 @@ struct process {
     struct code **table_codes; /* of regions whose files share their tables */
     uint32_t *biases;          /* by extent: what the timeline calls the mapping of it */
 
-    struct rangemap code_known;       /* by reuse.c and fit.c, which come before all else */
-    struct rangemap taken_ranges;     /* by its own files */
-    struct rangemap file_ranges;      /* every real file it ever had mapped, or inherited */
+    struct rangemap code_known;   /* by reuse.c and fit.c, which come before all else */
+    struct rangemap taken_ranges; /* by its own files, and those beside which its family's lie */
+    struct rangemap file_ranges;  /* every real file it ever had mapped, or inherited */
     struct rangemap late_file_ranges; /* of these, the ones mapped since its first code */
     struct rangemap library_ranges;   /* of all, those of the files with code */
     struct rangemap anonymous_ranges; /* likewise memory without a file, and inherited code */

@@ -195,6 +195,23 @@ static int collect_ranges(struct process *process)
     return err;
 }
 
+/* The files of a family are to lie where none of its processes has anything, its own or inherited.
+ */
+static int collect_for_family(const struct process *process)
+{
+    struct process *const family = process->family;
+    const struct process *from = process;
+    int err = collect_mappings(family, process);
+
+    for (unsigned depth = 1; depth < ANCESTORS_MAX && !err; depth++) {
+        from = from->parent;
+        if (!from || from->family == family)
+            break;
+        err = collect_mappings(family, from);
+    }
+    return err;
+}
+
 /* What a process had that has nothing to do with any code. */
 static int collect_plain_ranges(struct process *process)
 {
@@ -205,36 +222,6 @@ static int collect_plain_ranges(struct process *process)
         struct rangemap *ranges =
             mapping->kind == PLACE_ANONYMOUS ? &process->anonymous_ranges : &process->file_ranges;
         err = rangemap_set(ranges, mapping->start, mapping->end, 0, 0);
-    }
-    return err;
-}
-
-/* No room is to lie over code that a process can run. */
-static int take_loads(struct process *process, const struct process *from)
-{
-    int err = 0;
-
-    for (size_t i = 0; i < from->load_count && !err; i++)
-        err = rangemap_set(&process->taken_ranges, from->loads[i]->addr,
-                           from->loads[i]->addr + from->loads[i]->size, 0, 0);
-    return err;
-}
-
-/*
- * The files of a family are to lie where none of them has anything: neither mappings nor code, its
- * own or inherited, which for one of them may be in other files than for another.
- */
-static int collect_family(struct process *process)
-{
-    const struct process *from = process;
-    int err = process->family == process ? 0 : collect_mappings(process->family, process);
-
-    if (!err)
-        err = take_loads(process, process);
-    for (unsigned depth = 0; from && depth < ANCESTORS_MAX && !err; depth++) {
-        if (from == process || from->family != process->family)
-            err = take_loads(process->family, from);
-        from = from->parent;
     }
     return err;
 }
@@ -321,8 +308,8 @@ int process_prepare_all(struct place *place)
         process->holds_code = process->load_count > 0;
         process->has_model = needs_model(process);
         err = collect_ranges(process);
-        if (!err && process->load_count > 0 && process->family)
-            err = collect_family(process);
+        if (!err && process->family && process->family != process)
+            err = collect_for_family(process);
     }
     /* What a child inherits its parent has to know; forks are in order of time, so from the last
      * one on. */

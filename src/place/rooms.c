@@ -19,7 +19,30 @@ enum cover { COVER_NOTHING, COVER_DATA, COVER_MEMORY, COVERS };
 
 int rooms_take(struct process *process, uint64_t start, uint64_t end)
 {
-    return rangemap_set(&process->taken_ranges, start, end, 0, 0);
+    struct process *family = process->family;
+    int err = rangemap_set(&process->taken_ranges, start, end, 0, 0);
+
+    /* Whoever comes later has to look at it: of its family a process maps all files. */
+    if (!err && family && family != process && !family->first->is_laid_out)
+        err = rangemap_set(&family->taken_ranges, start, end, 0, 0);
+    return err;
+}
+
+int rooms_take_inherited(const struct process *process)
+{
+    struct process *const family = process->family;
+    const struct process *from = process;
+    int err = 0;
+
+    for (unsigned depth = 1; family && depth < ANCESTORS_MAX && !err; depth++) {
+        from = from->parent;
+        if (!from || from->family == family)
+            break;
+        for (size_t i = 0; i < from->extent_count && !err; i++)
+            err = rangemap_set(&family->taken_ranges, from->extents[i].addr,
+                               from->extents[i].addr + from->extents[i].size, 0, 0);
+    }
+    return err;
 }
 
 static const struct range *first_in(const struct rangemap *map, uint64_t start, uint64_t end)
@@ -41,6 +64,8 @@ static const struct range *obstacle(const struct process *process, enum cover co
         range = first_in(&process->anonymous_ranges, start, end);
     for (unsigned depth = 0; owner && !range && depth < ANCESTORS_MAX; depth++) {
         range = first_in(&owner->taken_ranges, start, end);
+        if (!range && owner->family)
+            range = first_in(&owner->family->taken_ranges, start, end);
         owner = owner->parent;
     }
     return range;

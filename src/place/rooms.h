@@ -8,9 +8,14 @@
 
 #include "place_internal.h"
 
-/* [start, end) is taken by a file of the process: no room of it or of its children goes there. 0 or
- * -ENOMEM. */
+/*
+ * [start, end) is taken by a file of the process: no room of it or of its children goes there, nor
+ * one of its family, unless that has its rooms already. 0 or -ENOMEM.
+ */
 int rooms_take(struct process *process, uint64_t start, uint64_t end);
+/* Takes for its family what the process inherited from others, once all extents are known: the
+ * family's files are mapped beside it. 0 or -ENOMEM. */
+int rooms_take_inherited(const struct process *process);
 
 /* Whether code of a library was mapped at the address; *base is where the library's start is. */
 bool rooms_library_base(const struct process *process, uint64_t addr, uint64_t *base);

@@ -232,6 +232,112 @@ static void each_process_has_the_first_page_of_the_file(void **state)
     place_free(place);
 }
 
+/* Whether two events of a process lead to the same addresses. */
+static bool maps_twice(const struct place *place, uint32_t pid)
+{
+    for (size_t i = 0; i < place_event_count(place); i++)
+        for (size_t k = 0; k < i; k++) {
+            const struct place_event a = place_event(place, i), b = place_event(place, k);
+            if (a.pid == pid && b.pid == pid && a.addr < b.addr + b.len && b.addr < a.addr + a.len)
+                return true;
+        }
+    return false;
+}
+
+/*
+ * A worker has code of its own beside memory that it shares. The only room for the first page
+ * of the file with the upper code is in the lower memory, between two pieces there, which are
+ * one mapping: that would be cut.
+ */
+static void files_lie_beside_what_others_map(void **state)
+{
+    static const uint64_t memories[][2] = {{MEMORY, 0}, {0, MEMORY}}; /* the lower, the upper */
+    const uint64_t upper = HEAP + PLACE_TEXT_OFFSET + 8 * SIZE;
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        struct code codes[] = {piece(30, FIRST), piece(31, FIRST), piece(32, FIRST)};
+        struct place *place = new_place();
+
+        codes[1].addr = HEAP + 15 * SIZE;
+        codes[2].addr = upper;
+        assert_int_equal(
+            place_add_mapping(place, MASTER, 8, HEAP - SIZE, SIZE, 0, PLACE_FILE, 1, 8), 0);
+        assert_int_equal(place_add_mapping(place, MASTER, 10, HEAP, upper - HEAP, 0,
+                                           PLACE_ANONYMOUS, memories[i][0], 10),
+                         0);
+        assert_int_equal(place_add_mapping(place, MASTER, 11, upper, SIZE, 0, PLACE_ANONYMOUS,
+                                           memories[i][1], 11),
+                         0);
+        assert_int_equal(place_add_fork(place, FIRST, MASTER, 20), 0);
+        run(place, codes, 3);
+        assert_int_equal(file_of(place, FIRST, 40), memories[i][0] ? 0 : 1);
+        assert_false(maps_twice(place, FIRST));
+        place_free(place);
+    }
+}
+
+/*
+ * There is one page of room for the first page of two files: one with the memory that is
+ * shared, and one with code that FIRST has for itself. Processes lie in order of appearance,
+ * and MASTER, which had the memory first, before FIRST or after it.
+ */
+static void a_room_has_one_first_page(void **state)
+{
+    static const uint32_t orders[][2] = {{MASTER, FIRST}, {FIRST, MASTER}};
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        struct code codes[] = {piece(30, FIRST), piece(31, FIRST)};
+        struct place *place = new_place();
+
+        codes[0].addr = HEAP + SIZE;
+        codes[1].addr = HEAP + 2 * SIZE;
+        for (size_t n = 0; n < 2; n++) {
+            const uint32_t pid = orders[i][n];
+            const uint64_t time = pid == MASTER ? 10 : 11;
+            assert_int_equal(
+                place_add_mapping(place, pid, 8, HEAP - SIZE, SIZE, 0, PLACE_FILE, 1, 8), 0);
+            assert_int_equal(place_add_mapping(place, pid, time, HEAP + SIZE, SIZE, 0,
+                                               PLACE_ANONYMOUS, MEMORY, time),
+                             0);
+        }
+        run(place, codes, 2);
+        assert_int_equal(found_at(place, MASTER, HEAP + SIZE, 35), PLACE_NAMED);
+        assert_false(maps_twice(place, FIRST));
+        place_free(place);
+    }
+}
+
+/* One that shares the memory has inherited a file, or code on both sides of the room. */
+static void files_lie_beside_what_others_inherited(void **state)
+{
+    const uint64_t room = HEAP - PLACE_TEXT_OFFSET;
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        struct code codes[] = {piece(30, FIRST), piece(12, STRANGER), piece(13, STRANGER)};
+        struct place *place = new_place();
+
+        codes[1].addr = room - SIZE;
+        codes[2].addr = room + SIZE;
+        map(place, FIRST, 10, MEMORY);
+        if (i == 0)
+            assert_int_equal(
+                place_add_mapping(place, STRANGER, 11, room, SIZE, 0, PLACE_FILE, 1, 11), 0);
+        assert_int_equal(place_add_fork(place, SECOND, STRANGER, 20), 0);
+        map(place, SECOND, 21, MEMORY);
+        run(place, codes, i == 0 ? 1 : 3);
+        assert_true(is_named(place, SECOND, 35));
+        for (size_t n = 0; n < place_event_count(place); n++) {
+            const struct place_event event = place_event(place, n);
+            assert_false(event.pid == SECOND && event.addr < room + SIZE &&
+                         event.addr + event.len > room);
+        }
+        place_free(place);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -244,6 +350,9 @@ int main(void)
         cmocka_unit_test(the_same_memory_is_enough),
         cmocka_unit_test(a_later_worker_inherits_it),
         cmocka_unit_test(each_process_has_the_first_page_of_the_file),
+        cmocka_unit_test(files_lie_beside_what_others_map),
+        cmocka_unit_test(a_room_has_one_first_page),
+        cmocka_unit_test(files_lie_beside_what_others_inherited),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
