@@ -53,6 +53,7 @@ static int map_file(struct process *process, const struct mapping *mapping)
 static int map_anonymous(struct place *place, struct process *process,
                          const struct mapping *mapping)
 {
+    const uint64_t after = mapping->time < UINT64_MAX ? mapping->time + 1 : mapping->time;
     struct range ours[REASSERT_MAX], rests[2];
     size_t count = 0, rest_count;
     int err;
@@ -75,15 +76,14 @@ static int map_anonymous(struct place *place, struct process *process,
         rangemap_next(&process->model, &at);
     }
     rest_count = events_find_rests(&process->model, mapping->start, mapping->end, rests);
-    err = events_map_rests(place, process, mapping->time + 1, rests, rest_count);
+    err = events_map_rests(place, process, after, rests, rest_count);
     if (!err)
         err = rangemap_set(&process->model, mapping->start, mapping->end, MAPPED_ANONYMOUS,
                            mapping->time);
     if (!err)
         err = rangemap_set(&process->covered, mapping->start, mapping->end, 0, 0);
     for (size_t i = 0; i < count && !err; i++)
-        err = events_map_code(place, process, mapping->time + 1, ours[i].start, ours[i].end,
-                              ours[i].value);
+        err = events_map_code(place, process, after, ours[i].start, ours[i].end, ours[i].value);
     return err;
 }
 

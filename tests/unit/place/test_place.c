@@ -154,6 +154,21 @@ static void anonymous_mappings_that_add_nothing_are_dropped(void **state)
     place_free(place);
 }
 
+/* Times in a damaged recording may be any. */
+static void the_end_of_time_is_not_before_its_beginning(void **state)
+{
+    struct code code = piece(100, HEAP, 64);
+    struct place *place = new_place();
+
+    (void)state;
+    assert_int_equal(
+        place_add_mapping(place, 7, UINT64_MAX, HEAP, 0x20000, 0, PLACE_ANONYMOUS, 0, 1), 0);
+    run(place, &code, 1);
+    assert_int_equal(events_over(place, HEAP, 0), 2);
+    assert_int_equal(events_over(place, HEAP, UINT64_MAX), 1);
+    place_free(place);
+}
+
 static void a_file_takes_what_it_covers(void **state)
 {
     struct code codes[] = {piece(100, HEAP, 0x3000)};
@@ -602,6 +617,7 @@ int main(void)
         cmocka_unit_test(generations_beyond_the_layers_share_a_file),
         cmocka_unit_test(the_same_code_again_is_one_piece),
         cmocka_unit_test(anonymous_mappings_that_add_nothing_are_dropped),
+        cmocka_unit_test(the_end_of_time_is_not_before_its_beginning),
         cmocka_unit_test(a_file_takes_what_it_covers),
         cmocka_unit_test(a_load_counts_from_when_its_memory_came),
         cmocka_unit_test(code_over_a_library_stays_together),
