@@ -190,31 +190,38 @@ static void sample_of_one_attr(void **state)
         struct build data = {.big = big};
         struct opened opened;
         struct perfdata_sample sample;
-        size_t record = build_record(&data, 9, 2 | 1 << 14);
+        size_t record;
 
-        build_u64(&data, 11); /* IDENTIFIER */
-        build_u64(&data, 0x401000);
-        build_u32(&data, 42);
-        build_u32(&data, 43);
-        build_u64(&data, 123456789);
-        build_u64(&data, 3); /* CPU */
-        build_end(&data, record);
+        for (int i = 0; i < 2; i++) {
+            record = build_record(&data, 9, 2 | 1 << 14);
+            build_u64(&data, 11); /* IDENTIFIER */
+            build_u64(&data, 0x401000);
+            build_u32(&data, 42);
+            build_u32(&data, 43);
+            build_u64(&data, 123456789);
+            build_u64(&data, 3); /* CPU */
+            build_end(&data, record);
+        }
         record = build_record(&data, 9, 2); /* ends within its time */
         build_zeros(&data, 28);
         build_end(&data, record);
         open_with(&opened, &whole, 1, &data);
 
-        struct perfdata_record got = next(&opened);
-        assert_true(perfdata_sample(opened.data, &got, &sample));
-        assert_int_equal(sample.ip, 0x401000);
-        assert_int_equal(sample.pid, 42);
-        assert_int_equal(sample.tid, 43);
-        assert_int_equal(sample.time, 123456789);
-        assert_int_equal(sample.cpumode, 2);
+        struct perfdata_record got;
+        for (int i = 0; i < 2; i++) {
+            got = next(&opened);
+            assert_true(perfdata_sample(opened.data, &got, &sample));
+            assert_int_equal(sample.ip, 0x401000);
+            assert_int_equal(sample.pid, 42);
+            assert_int_equal(sample.tid, 43);
+            assert_int_equal(sample.time, 123456789);
+            assert_int_equal(sample.cpumode, 2);
+        }
         got = next(&opened);
         assert_false(perfdata_sample(opened.data, &got, &sample));
         uint64_t time;
         assert_false(perfdata_time(opened.data, &got, &time));
+        /* The first record of a pass is not at hand before perfdata_next has read it. */
         assert_int_equal(opened_check_samples(&opened), 1);
         opened_free(&opened);
         build_free(&data);
@@ -345,7 +352,7 @@ static void several_attrs_by_identifier(void **state)
         assert_int_equal(sample.ip, 0x1000);
         record = next(&opened);
         assert_false(perfdata_sample(opened.data, &record, &sample)); /* its attr has no IP */
-        assert_int_equal(opened_check_samples(&opened), 2);
+        assert_int_equal(opened_check_samples(&opened), 1);
         opened_free(&opened);
         build_free(&data);
     }
