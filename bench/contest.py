@@ -269,7 +269,6 @@ def measure_size(args, functions, contestants, scratch, look=None):
                 done.append(recording.run(args, tool, len(done) < args.reports))
     size = {
         "functions": functions,
-        "plain": not args.samples and not args.generate,
         "perf_data": os.path.getsize(recording.data),
         "dumps": sum(os.path.getsize(path) for path in recording.dumps),
         "generate": recording.command,

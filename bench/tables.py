@@ -1,14 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Prints what was measured: medians, ratios, and the targets beside them."""
+"""Prints what was measured: medians and ratios."""
 
 import shlex
 from statistics import median
-
-# At this size, with the million samples that go with it and nothing else.
-TARGET_FUNCTIONS = 175000
-TARGET_SPEEDUP = 100
-TARGET_CAT = 4
-TARGET_PEAK = (64 << 20) + 200 * TARGET_FUNCTIONS
 
 MIB = 1 << 20
 COLUMNS = "  %-18s %4s %9s %19s %9s %9s %9s %10s %9s %11s %7s"
@@ -29,25 +23,6 @@ def ratio(size, over, under):
     """The quotient of two tools' median wall times, or None."""
     over, under = good_runs(size, over), good_runs(size, under)
     return middle(over, "wall") / middle(under, "wall") if over and under else None
-
-
-def targets(size):
-    found = []
-    if size["functions"] != TARGET_FUNCTIONS or not size["plain"]:
-        return found
-
-    def add(name, value, wanted, met):
-        if value is not None:
-            found.append({"name": name, "value": value, "wanted": wanted, "met": met(value)})
-
-    runs = good_runs(size, "jitinject")
-    add("perf inject / jitinject", ratio(size, "perf-inject", "jitinject"),
-        "at least %d" % TARGET_SPEEDUP, lambda value: value >= TARGET_SPEEDUP)
-    add("jitinject / cat", ratio(size, "jitinject", "cat"),
-        "at most %d" % TARGET_CAT, lambda value: value <= TARGET_CAT)
-    add("peak MiB of jitinject", max(run["peak"] for run in runs) / MIB if runs else None,
-        "below %.1f" % (TARGET_PEAK / MIB), lambda value: value < TARGET_PEAK / MIB)
-    return found
 
 
 def show_machine(where):
@@ -119,9 +94,6 @@ def show_size(size):
             print("  %s / %s: %.1f" % (over, under, value))
     show_steps(size)
     show_srclines(size)
-    for target in size["targets"]:
-        print("  target: %s %s: %.1f, %s" % (target["name"], target["wanted"], target["value"],
-                                             "met" if target["met"] else "MISSED"))
     print("  commands:")
     print("    " + shlex.join(size["generate"]))
     for tool in size["tools"]:

@@ -11,7 +11,7 @@ struct count;
  * -ENOMEM; *out is NULL on an error. */
 int count_new(struct recording *recording, struct count **out);
 void count_free(struct count *count);
-/* 0 or -ENOMEM. */
+/* `size` samples. 0 or a negative errno of place_look. */
 int count_samples(struct count *count, const struct perfdata_sample *samples, size_t size);
 /* After the last sample: the rows are complete then, and by pid. 0 or -ENOMEM. */
 int count_finish(struct count *count);
