@@ -460,6 +460,30 @@ static void records_that_cannot_be(void **state)
     }
 }
 
+/* A payload that looks like a sample is none, whoever asks. */
+static void samples_in_a_payload(void **state)
+{
+    struct build data = {0};
+    struct opened opened;
+
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        if (i == 1) {
+            size_t record = build_record(&data, 71, 0);
+            build_u64(&data, 48); /* bytes that follow: what is a sample elsewhere */
+            build_zeros(&data, 32);
+            build_end(&data, record);
+        }
+        put_words(&data, 9, WORDS(11, 0x401000, 42, 1000, 3));
+    }
+    open_with(&opened, &whole, 1, &data);
+    assert_int_equal(opened_pass(&opened), 4);
+    /* The first, the one with the payload and the one behind that need perfdata_next. */
+    assert_int_equal(opened_check_samples(&opened), 1);
+    opened_free(&opened);
+    build_free(&data);
+}
+
 static void records_of_odd_sizes(void **state)
 {
     struct build data = {0};
@@ -585,17 +609,12 @@ static void time_conversion(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(mapping_and_task),
-        cmocka_unit_test(names_without_end),
-        cmocka_unit_test(sample_of_one_attr),
-        cmocka_unit_test(records_without_time),
-        cmocka_unit_test(without_sample_id_all),
-        cmocka_unit_test(several_attrs_by_identifier),
-        cmocka_unit_test(several_attrs_by_id),
-        cmocka_unit_test(many_ids),
-        cmocka_unit_test(records_that_cannot_be),
-        cmocka_unit_test(records_of_odd_sizes),
-        cmocka_unit_test(payloads),
+        cmocka_unit_test(mapping_and_task),       cmocka_unit_test(names_without_end),
+        cmocka_unit_test(sample_of_one_attr),     cmocka_unit_test(records_without_time),
+        cmocka_unit_test(without_sample_id_all),  cmocka_unit_test(several_attrs_by_identifier),
+        cmocka_unit_test(several_attrs_by_id),    cmocka_unit_test(many_ids),
+        cmocka_unit_test(records_that_cannot_be), cmocka_unit_test(samples_in_a_payload),
+        cmocka_unit_test(records_of_odd_sizes),   cmocka_unit_test(payloads),
         cmocka_unit_test(time_conversion),
     };
 

@@ -64,24 +64,27 @@ struct world {
     size_t code_count;
 };
 
-/* Views that were got before, of any time and place. */
-#define VIEWS 32
+/* For each slot a view that was got before, and is kept until it does not cover a question. */
 struct views {
-    struct place_view list[VIEWS];
-    unsigned next;
+    struct place_view list[PIDS + 1][SLOTS];
 };
 
-/* What is found, by a view of its own and by all earlier ones that say that they cover it. */
+/* What is found, by a view of its own and by earlier ones that say that they cover it. */
 static enum place_found look_at(struct place *place, struct views *views, uint32_t pid,
-                                uint64_t addr, uint64_t time)
+                                unsigned slot, uint64_t addr, uint64_t time)
 {
-    struct place_view *view = &views->list[views->next++ % VIEWS];
+    const unsigned slots[] = {slot, (slot + 1) % SLOTS, (unsigned)(slot * 7 + time) % SLOTS};
+    struct place_view fresh;
 
-    assert_int_equal(place_look(place, pid, addr, time, view), 0);
-    const enum place_found found = found_in(view, addr);
-    for (unsigned i = 0; i < VIEWS; i++)
-        if (place_view_covers(&views->list[i], pid, addr, time))
-            assert_int_equal(found_in(&views->list[i], addr), found);
+    assert_int_equal(place_look(place, pid, addr, time, &fresh), 0);
+    const enum place_found found = found_in(&fresh, addr);
+    for (unsigned i = 0; i < sizeof(slots) / sizeof(slots[0]); i++) {
+        const struct place_view *kept = &views->list[pid][slots[i]];
+        if (place_view_covers(kept, pid, addr, time))
+            assert_int_equal(found_in(kept, addr), found);
+    }
+    if (!place_view_covers(&views->list[pid][slot], pid, addr, time))
+        views->list[pid][slot] = fresh;
     return found;
 }
 
@@ -304,7 +307,8 @@ static void check_slot(struct place *place, struct views *views, const struct wo
                        const struct view *seen)
 {
     const struct view *expected = &memory->slots[slot];
-    const enum place_found found = look_at(place, views, pid, slot_address(world, slot), time);
+    const enum place_found found =
+        look_at(place, views, pid, slot, slot_address(world, slot), time);
     const struct code *code = seen->kind == OURS ? code_at(place, seen) : NULL;
 
     /* Nothing can run where a new program has nothing, so it does not matter what a reader has. */
@@ -330,10 +334,11 @@ static void check_slot(struct place *place, struct views *views, const struct wo
 static void replay(struct place *place, struct world *world)
 {
     static struct memory expected[PIDS + 1], seen[PIDS + 1];
-    struct views views = {0};
+    static struct views views;
     const size_t event_count = place_event_count(place);
     size_t next_event = 0, next_item = 0;
 
+    memset(&views, 0, sizeof(views));
     memset(expected, 0, sizeof(expected));
     memset(seen, 0, sizeof(seen));
     for (uint64_t time = 1000; time < 1000 + 10 * ITEMS + 20; time++) {
