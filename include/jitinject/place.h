@@ -166,16 +166,22 @@ enum place_found {
     PLACE_UNNAMED,   /* in such memory, where no piece was known at that time */
     PLACE_NAMED,
 };
-struct finder;
+
+/* Bits that say of addresses side by side that pieces hold all of them. */
+struct place_grid {
+    uint64_t start, span; /* the addresses that it knows: what is beyond is in no piece */
+    unsigned shift;       /* a granule is 1 << shift bytes */
+    uint64_t *full;       /* bit of a granule, from `start` on: pieces hold all of it */
+};
 
 /* What readers of the result find in a stretch of a process's memory for some time. */
 struct place_view {
     uint32_t pid;
     enum place_found found;
-    uint64_t start, end;         /* addresses [start, end) */
-    uint64_t since, until;       /* times [since, until) */
-    const struct finder *finder; /* not NULL: PLACE_NAMED are only those that place_view_count says,
-                                    the others are PLACE_UNNAMED */
+    uint64_t start, end;           /* addresses [start, end) */
+    uint64_t since, until;         /* times [since, until) */
+    const struct place_grid *grid; /* not NULL: an address is PLACE_NAMED if place_view_is_full or
+                                      place_search says so, else PLACE_UNNAMED */
 };
 
 static inline bool place_view_covers(const struct place_view *view, uint32_t pid, uint64_t addr,
@@ -193,9 +199,24 @@ static inline bool place_view_covers(const struct place_view *view, uint32_t pid
 int place_look(struct place *place, uint32_t pid, uint64_t addr, uint64_t time,
                struct place_view *view);
 
-/* How many of the addresses, which the view covers, are PLACE_NAMED. Many at once cost less: they
- * wait for memory together. */
-size_t place_view_count(const struct place_view *view, const uint64_t *addrs, size_t count);
+/* Whether the address, which the view covers, lies where the grid is full. Asked for each sample.
+ */
+static inline bool place_view_is_full(const struct place_view *view, uint64_t addr)
+{
+    const struct place_grid *grid = view->grid;
+    const uint64_t granule = (addr - grid->start) >> grid->shift;
+
+    return grid->full[granule / 64] >> granule % 64 & 1;
+}
+
+struct place_query {
+    const struct place_view *view;
+    uint64_t addr; /* that it covers, where its grid is not full */
+    bool named;    /* the answer */
+};
+
+/* Many at once cost less, of whichever views: they wait for memory together. */
+void place_search(struct place_query *queries, size_t count);
 
 struct place_process {
     uint32_t pid;

@@ -9,24 +9,34 @@
 /* PERF_RECORD_MISC_USER of PERF_RECORD_MISC_CPUMODE_MASK */
 #define CPUMODE_USER 2
 
-/* Views that are kept, of memory of different processes and in different places. */
-#define VIEW_BITS  8
-#define VIEWS      (1u << VIEW_BITS)
+/* Views that are kept, of memory of different processes and in different places: some for each
+ * key. */
+#define SET_BITS   8
+#define SETS       (1u << SET_BITS)
+#define WAYS       4
 #define PLACE_BITS 24 /* of an address; what lies nearer is seldom in different views */
-/* Samples in one view that are counted together; their searches go side by side. */
-#define BATCH 64
+/* Samples that are searched for together: more reads than a processor can have under way. */
+#define SEARCHES 64
 
-struct batch {
+struct tally {
     struct place_view view;
-    size_t filled;
-    uint64_t addrs[BATCH];
+    uint64_t samples; /* in it */
+    uint64_t named;   /* of these, where it has a grid */
+};
+
+struct set {
+    struct tally ways[WAYS];
+    unsigned oldest;
 };
 
 struct count {
     struct recording *recording;
     struct rangemap rows; /* by pid; value: number of the row, until they are sorted */
     size_t last_row;      /* samples of one process come one after another */
-    struct batch batches[VIEWS];
+    struct set sets[SETS];
+    struct place_query searches[SEARCHES]; /* not made yet */
+    struct tally *searching[SEARCHES];     /* whose they are */
+    size_t search_count;
 };
 
 static int compare_rows(const void *left, const void *right)
@@ -90,47 +100,89 @@ static struct inject_process *row_of(struct count *count, uint32_t pid)
     return &summary->processes[count->last_row];
 }
 
-static int flush(struct count *count, struct batch *batch)
+static void search(struct count *count)
 {
-    const enum place_found found = batch->view.found;
-    const size_t samples = batch->filled;
+    place_search(count->searches, count->search_count);
+    for (size_t i = 0; i < count->search_count; i++)
+        count->searching[i]->named += count->searches[i].named;
+    count->search_count = 0;
+}
 
-    batch->filled = 0;
-    if (samples == 0 || found == PLACE_ELSEWHERE)
+/* Adds what was counted in a view to the row of its process. */
+static int flush(struct count *count, const struct tally *tally)
+{
+    const enum place_found found = tally->view.found;
+
+    if (tally->samples == 0 || found == PLACE_ELSEWHERE)
         return 0;
-    struct inject_process *row = row_of(count, batch->view.pid);
+    struct inject_process *row = row_of(count, tally->view.pid);
     if (!row)
         return -ENOMEM;
     if (found == PLACE_UNLOGGED) {
-        row->unlogged_samples += samples;
+        row->unlogged_samples += tally->samples;
         return 0;
     }
-    row->jit_samples += samples;
-    row->named_samples += place_view_count(&batch->view, batch->addrs, samples);
+    row->jit_samples += tally->samples;
+    if (tally->view.grid)
+        row->named_samples += tally->named;
+    else if (found == PLACE_NAMED)
+        row->named_samples += tally->samples;
     return 0;
 }
 
-/* Where a view of that memory is kept. */
-static struct batch *batch_of(struct count *count, const struct perfdata_sample *sample)
+/* Where views of that memory are kept. */
+static struct set *set_of(struct count *count, const struct perfdata_sample *sample)
 {
     const uint32_t mixed = (sample->pid ^ (uint32_t)(sample->ip >> PLACE_BITS)) * 0x9e3779b1u;
 
-    return &count->batches[mixed >> (32 - VIEW_BITS)];
+    return &count->sets[mixed >> (32 - SET_BITS)];
+}
+
+static struct tally *find_tally(struct set *set, const struct perfdata_sample *sample)
+{
+    for (size_t i = 0; i < WAYS; i++)
+        if (place_view_covers(&set->ways[i].view, sample->pid, sample->ip, sample->time))
+            return &set->ways[i];
+    return NULL;
+}
+
+/* Looks for a view of the sample, which takes the place of the oldest one. */
+static int make_tally(struct count *count, struct set *set, const struct perfdata_sample *sample,
+                      struct tally **out)
+{
+    struct tally *tally = &set->ways[set->oldest];
+
+    set->oldest = (set->oldest + 1) % WAYS;
+    search(count);
+    const int err = flush(count, tally);
+    *tally = (struct tally){0};
+    *out = tally;
+    return err ? err
+               : place_look(count->recording->place, sample->pid, sample->ip, sample->time,
+                            &tally->view);
 }
 
 static int add(struct count *count, const struct perfdata_sample *sample)
 {
-    struct batch *batch = batch_of(count, sample);
-    int err = 0;
+    struct set *set = set_of(count, sample);
+    struct tally *tally = find_tally(set, sample);
+    const int err = tally ? 0 : make_tally(count, set, sample, &tally);
 
-    if (!place_view_covers(&batch->view, sample->pid, sample->ip, sample->time)) {
-        err = flush(count, batch);
-        if (!err)
-            err = place_look(count->recording->place, sample->pid, sample->ip, sample->time,
-                             &batch->view);
-    }
-    batch->addrs[batch->filled++] = sample->ip;
-    return !err && batch->filled == BATCH ? flush(count, batch) : err;
+    if (err)
+        return err;
+    tally->samples++;
+    if (!tally->view.grid)
+        return 0;
+    /* Nobody could foretell a branch for it. */
+    const bool is_full = place_view_is_full(&tally->view, sample->ip);
+    count->searches[count->search_count] =
+        (struct place_query){.view = &tally->view, .addr = sample->ip};
+    count->searching[count->search_count] = tally;
+    count->search_count += !is_full;
+    tally->named += is_full;
+    if (count->search_count == SEARCHES)
+        search(count);
+    return 0;
 }
 
 int count_samples(struct count *count, const struct perfdata_sample *samples, size_t size)
@@ -148,8 +200,10 @@ int count_finish(struct count *count)
     const struct inject_summary *summary = count->recording->summary;
     int err = 0;
 
-    for (size_t i = 0; i < VIEWS && !err; i++)
-        err = flush(count, &count->batches[i]);
+    search(count);
+    for (size_t i = 0; i < SETS && !err; i++)
+        for (size_t k = 0; k < WAYS && !err; k++)
+            err = flush(count, &count->sets[i].ways[k]);
     if (summary->process_count > 0)
         qsort(summary->processes, summary->process_count, sizeof(*summary->processes),
               compare_rows);

@@ -13,45 +13,47 @@
 #define GRANULES_A_PIECE 32
 
 /* Sets the bits of all granules in [start, end). */
-static void set_full(struct finder *finder, uint64_t start, uint64_t end)
+static void set_full(struct place_grid *grid, uint64_t start, uint64_t end)
 {
-    const uint64_t round_up = (UINT64_C(1) << finder->granule_shift) - 1;
-    uint64_t granule = (start + round_up) >> finder->granule_shift;
-    const uint64_t last = end >> finder->granule_shift;
+    const uint64_t round_up = (UINT64_C(1) << grid->shift) - 1;
+    uint64_t granule = (start + round_up) >> grid->shift;
+    const uint64_t last = end >> grid->shift;
 
     while (granule < last) {
         const unsigned bit = granule % 64;
         const uint64_t left = last - granule;
         const uint64_t ones = left < 64 ? (UINT64_C(1) << left) - 1 : UINT64_MAX;
-        finder->full[granule / 64] |= ones << bit;
+        grid->full[granule / 64] |= ones << bit;
         granule += 64 - bit;
     }
 }
 
-static int find_full(struct finder *finder)
+static int make_grid(struct finder *finder)
 {
-    finder->granule_shift = GRANULE_SHIFT_MIN;
-    while (finder->span >> finder->granule_shift > finder->count * GRANULES_A_PIECE)
-        finder->granule_shift++;
-    const size_t words = (size_t)(finder->span >> finder->granule_shift) / 64 + 1;
-    finder->full = array_new(words, sizeof(*finder->full));
-    if (!finder->full)
+    struct place_grid *grid = &finder->grid;
+
+    grid->shift = GRANULE_SHIFT_MIN;
+    while (grid->span >> grid->shift > finder->count * GRANULES_A_PIECE)
+        grid->shift++;
+    const size_t words = (size_t)(grid->span >> grid->shift) / 64 + 1;
+    grid->full = array_new(words, sizeof(*grid->full));
+    if (!grid->full)
         return -ENOMEM;
-    memset(finder->full, 0, words * sizeof(*finder->full));
+    memset(grid->full, 0, words * sizeof(*grid->full));
     for (size_t i = 0, next; i < finder->count; i = next) {
         uint64_t end = finder->ranges[i].end;
         for (next = i + 1; next < finder->count && finder->ranges[next].start == end; next++)
             end = finder->ranges[next].end;
-        set_full(finder, finder->ranges[i].start, end);
+        set_full(grid, finder->ranges[i].start, end);
     }
     return 0;
 }
 
 static int index_ranges(struct finder *finder, struct code *const *codes)
 {
-    while (finder->span >> finder->shift > finder->count)
+    while (finder->grid.span >> finder->shift > finder->count)
         finder->shift++;
-    const size_t parts = (size_t)(finder->span >> finder->shift) + 1;
+    const size_t parts = (size_t)(finder->grid.span >> finder->shift) + 1;
     /* One array, so that both are on huge pages where there are many pieces. */
     finder->ranges = array_new(
         finder->count * sizeof(*finder->ranges) + (parts + 1) * sizeof(*finder->first), 1);
@@ -60,7 +62,7 @@ static int index_ranges(struct finder *finder, struct code *const *codes)
     finder->first = (uint32_t *)(finder->ranges + finder->count);
 
     for (size_t i = 0; i < finder->count; i++) {
-        const uint64_t offset = codes[i]->addr - finder->start;
+        const uint64_t offset = codes[i]->addr - finder->grid.start;
         finder->ranges[i] =
             (struct finder_range){(uint32_t)offset, (uint32_t)(offset + codes[i]->size)};
     }
@@ -78,12 +80,12 @@ static int index_ranges(struct finder *finder, struct code *const *codes)
 static int finder_index(struct finder *finder, struct code *const *codes, size_t count)
 {
     finder->count = count;
-    finder->start = codes[0]->addr;
-    finder->span = codes[count - 1]->addr + codes[count - 1]->size - finder->start;
-    if (count >= UINT32_MAX || finder->span > UINT32_MAX)
+    finder->grid.start = codes[0]->addr;
+    finder->grid.span = codes[count - 1]->addr + codes[count - 1]->size - finder->grid.start;
+    if (count >= UINT32_MAX || finder->grid.span > UINT32_MAX)
         return -EOVERFLOW;
     const int err = index_ranges(finder, codes);
-    return err ? err : find_full(finder);
+    return err ? err : make_grid(finder);
 }
 
 int finder_new(struct code *const *codes, size_t count, struct finder **out)
@@ -103,14 +105,14 @@ void finder_free(struct finder *finder)
 {
     if (!finder)
         return;
-    free(finder->full);
+    free(finder->grid.full);
     free(finder->ranges);
     free(finder);
 }
 
 bool finder_search(const struct finder *finder, uint64_t addr)
 {
-    const uint64_t offset = addr - finder->start;
+    const uint64_t offset = addr - finder->grid.start;
     const size_t part = (size_t)(offset >> finder->shift);
     /* The piece is the first one of its part or begins within it: at most the first of the next
      * part. */

@@ -6,9 +6,6 @@
 #include "lives.h"
 #include "place_internal.h"
 
-/* More reads than a processor can have under way. */
-#define SEARCHES 64
-
 static int make_finders(struct place *place)
 {
     int err = 0;
@@ -76,25 +73,24 @@ static bool is_unlogged(const struct process *process, uint64_t addr, struct pla
     return anonymous;
 }
 
-/* Where a mapping of ours has names. */
+/* Where a mapping of ours has names: in its pieces, or its only one. */
 static void look_into(const struct place *place, const struct bias *bias, uint64_t addr,
                       struct place_view *view)
 {
     const struct place_extent *extent = &place->files[bias->file].extents[bias->extent];
-    const uint64_t end = extent->addr + extent->size;
+    const struct place_grid *grid = bias->finder ? &bias->finder->grid : NULL;
+    const uint64_t start = grid ? grid->start : extent->addr;
+    const uint64_t end = start + (grid ? grid->span : extent->size);
 
-    view->finder = bias->finder;
-    view->found = PLACE_NAMED;
-    if (bias->finder)
-        return;
-    if (addr < extent->addr)
-        within_addresses(view, 0, extent->addr);
+    view->found = addr >= start && addr < end ? PLACE_NAMED : PLACE_UNNAMED;
+    if (addr < start)
+        within_addresses(view, 0, start);
     else if (addr >= end)
         within_addresses(view, end, UINT64_MAX);
     else
-        within_addresses(view, extent->addr, end);
-    if (addr < extent->addr || addr >= end)
-        view->found = PLACE_UNNAMED;
+        within_addresses(view, start, end);
+    if (view->found == PLACE_NAMED)
+        view->grid = grid;
 }
 
 /* What the process, or else the one that it was forked from, had mapped there. */
@@ -148,39 +144,19 @@ int place_look(struct place *place, uint32_t pid, uint64_t addr, uint64_t time,
     return 0;
 }
 
-/* Searches for those addresses that a finder has not known at once: each step of all before the
- * next, which waits for what it reads. */
-static size_t search_all(const struct finder *finder, const uint64_t *addrs, size_t count)
+static const struct finder *finder_of(const struct place_query *query)
 {
-    size_t named = 0;
-
-    for (size_t i = 0; i < count; i++)
-        finder_fetch_part(finder, addrs[i]);
-    for (size_t i = 0; i < count; i++)
-        finder_fetch_range(finder, addrs[i]);
-    for (size_t i = 0; i < count; i++)
-        named += finder_search(finder, addrs[i]);
-    return named;
+    _Static_assert(offsetof(struct finder, grid) == 0, "a grid is the beginning of its finder");
+    return (const struct finder *)query->view->grid;
 }
 
-size_t place_view_count(const struct place_view *view, const uint64_t *addrs, size_t count)
+/* Each step of all before the next, which waits for what it reads. */
+void place_search(struct place_query *queries, size_t count)
 {
-    const struct finder *finder = view->finder;
-    uint64_t unknown[SEARCHES];
-    size_t named = 0, waiting = 0;
-
-    if (!finder)
-        return view->found == PLACE_NAMED ? count : 0;
-    for (size_t i = 0; i < count; i++) {
-        const enum finder_answer answer = finder_ask(finder, addrs[i]);
-        /* Nobody could foretell a branch for it. */
-        unknown[waiting] = addrs[i];
-        waiting += answer == FINDER_SEARCH;
-        named += answer == FINDER_YES;
-        if (waiting == SEARCHES) {
-            named += search_all(finder, unknown, waiting);
-            waiting = 0;
-        }
-    }
-    return named + search_all(finder, unknown, waiting);
+    for (size_t i = 0; i < count; i++)
+        finder_fetch_part(finder_of(&queries[i]), queries[i].addr);
+    for (size_t i = 0; i < count; i++)
+        finder_fetch_range(finder_of(&queries[i]), queries[i].addr);
+    for (size_t i = 0; i < count; i++)
+        queries[i].named = finder_search(finder_of(&queries[i]), queries[i].addr);
 }

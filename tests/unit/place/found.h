@@ -15,9 +15,14 @@
 /* `view` covers the address. */
 static inline enum place_found found_in(const struct place_view *view, uint64_t addr)
 {
-    if (!view->finder)
+    struct place_query query = {.view = view, .addr = addr};
+
+    if (!view->grid)
         return view->found;
-    return place_view_count(view, &addr, 1) ? PLACE_NAMED : PLACE_UNNAMED;
+    if (place_view_is_full(view, addr))
+        return PLACE_NAMED;
+    place_search(&query, 1);
+    return query.named ? PLACE_NAMED : PLACE_UNNAMED;
 }
 
 static inline enum place_found found_at(struct place *place, uint32_t pid, uint64_t addr,
