@@ -13,8 +13,9 @@ import sys
 
 import profiles
 
-# A frame that differs: `theirs` or `ours` is None where the chain has no such frame.
-Difference = collections.namedtuple("Difference", "sample level theirs ours")
+# A frame that differs, at a level of both samples: `theirs` or `ours` is None where the chain has no
+# such frame.
+Difference = collections.namedtuple("Difference", "their_sample our_sample level theirs ours")
 
 
 class Comparison:
@@ -47,7 +48,7 @@ def compare_chains(result, theirs, ours):
         b = ours.frames[level] if level < len(ours.frames) else None
         a_named = a is not None and a.named
         b_named = b is not None and b.named
-        difference = Difference(theirs, level, a, b)
+        difference = Difference(theirs, ours, level, a, b)
         if a_named and b_named:
             if a.symbol == b.symbol:
                 result.same += 1
@@ -82,8 +83,8 @@ def show(title, differences, examples):
     for (theirs, ours), count in kinds.most_common(examples):
         first = next(d for d in differences
                      if (show_frame(d.theirs), show_frame(d.ours)) == (theirs, ours))
-        print(f"    {count:6} x  perf: {theirs}  ours: {ours}  e.g. pid {first.sample.pid}"
-              f" time {first.sample.time} level {first.level}")
+        print(f"    {count:6} x  perf: {theirs}  ours: {ours}  e.g. pid {first.our_sample.pid}"
+              f" time {first.our_sample.time} level {first.level}")
 
 
 def report(name, result, bad, examples):

@@ -51,19 +51,21 @@ def of_stacks(chains, images=1):
     """The recording tells of all memory, also of files that were where code is now, so that code may
     have to be mapped piece by piece."""
     def check(outcome):
-        end = "main" if outcome.recorded_here else None
-        for fault in recording.broken_stacks(outcome.samples, chains, end):
+        callers = recording.CALLERS if outcome.recorded_here else ()
+        for fault in recording.broken_stacks(outcome.samples, chains, callers):
             outcome.expect(False, fault)
         outcome.expect(len(outcome.images) == images, f"{outcome.images}: expected {images}")
     return check
+
+
+GENERATIONS = [recording.chain_of(name) for name in ("first", "second", "third")]
 
 
 def of_generations(outcome):
     """libdw, perf 7's unwinder, takes the tables of the file that it saw first for all that comes
     after it: so stacks are to be whole whichever that is."""
     outcome.expect_shares({"first4": 1, "second4": 1, "third4": 1})
-    names = ["first", "second", "third"]
-    of_stacks([recording.chain_of(name) for name in names], 3)(outcome)
+    of_stacks(GENERATIONS, 3)(outcome)
     tables = {outcome.tables(image) for image in outcome.images}
     outcome.expect(len(tables) == 1, "the files have different unwind tables")
 
@@ -95,6 +97,13 @@ def before_a_sibling_replaced_it(perf, difference):
 
 Scenario = collections.namedtuple("Scenario", "truths options exceptions", defaults=[("-g",), ()])
 
+def stacks(truths, chains):
+    return Scenario(truths, DWARF, [recording.skips_the_caller(chains)])
+
+
+INNER = [recording.chain_of("inner")]
+MANY = [recording.chain_of("f", first) for first in range(0, 1000, 5)]
+
 SCENARIOS = {
     "plain": Scenario(simple(equal("plain", 20))),
     "far": Scenario(simple({f"far{area}_{n}": 1 for area in range(3) for n in range(2)}, 3, 3)),
@@ -116,10 +125,10 @@ SCENARIOS = {
     "fork-own": Scenario(of_fork),
     "prefork": Scenario(of_prefork, exceptions=[before_a_sibling_replaced_it]),
     "threads": Scenario(simple({f"thread{t}_{n}": 1 for t in range(4) for n in range(3)})),
-    "nofp": Scenario(of_stacks([recording.chain_of("inner")]), DWARF),
-    "nofp-mapped": Scenario(of_stacks([recording.chain_of("inner")]), DWARF),
-    "nofp-reuse": Scenario(of_generations, DWARF),
-    "nofp-many": Scenario(of_stacks([recording.chain_of("f", first) for first in range(0, 1000, 5)]), DWARF),
+    "nofp": stacks(of_stacks(INNER), INNER),
+    "nofp-mapped": stacks(of_stacks(INNER), INNER),
+    "nofp-reuse": stacks(of_generations, GENERATIONS),
+    "nofp-many": stacks(of_stacks(MANY), MANY),
     "debug": Scenario(of_lines, ()),
     "debug-biased": Scenario(of_lines, ()),
 }
