@@ -9,6 +9,7 @@ import collections
 import glob
 import os
 import re
+import select
 import shutil
 import signal
 import subprocess
@@ -34,6 +35,24 @@ def options():
 
 def record(folder, command, *more):
     profiles.run([*options(), *more, "--", *command], cwd=folder)
+
+
+def start_perf(folder, *more):
+    """perf, as soon as it records: it says so, since a busy machine may take its time."""
+    fifos = [f"{folder}/{name}" for name in ("control", "ack")]
+    for fifo in fifos:
+        os.mkfifo(fifo)
+    # Opened so, a fifo waits for nobody.
+    control, ack = (os.open(fifo, os.O_RDWR) for fifo in fifos)
+    perf = subprocess.Popen([*options(), f"--control=fifo:{','.join(fifos)}", *more], cwd=folder)
+    os.write(control, b"enable\n")
+    answered, *_ = select.select([ack], [], [], 60)
+    os.close(control)
+    os.close(ack)
+    if not answered:
+        perf.kill()
+        raise profiles.ToolFailed("perf does not record")
+    return perf
 
 
 def tinyjit(*words):
@@ -183,8 +202,7 @@ def containers(folder):
     need_namespaces("--pid", "--fork", "--mount-proc", "--mount")
     mount = f"{folder}/mount"
     os.mkdir(mount)
-    perf = subprocess.Popen([*options(), "-a"], cwd=folder)
-    time.sleep(1)
+    perf = start_perf(folder, "-a")
     started = []
     try:
         for name in ("first", "second"):
@@ -238,7 +256,7 @@ def judge_containers(folder, pids, started):
     again = Result(folder)
     for perf, samples in again.samples:
         again.expect(names[0] not in again.leaves(samples, pids[1]), f"{perf}: the containers mix")
-    again.expect("--dump" in again.said or "--force" in again.said, "nothing was said of the copy")
+    again.expect(re.search(r"jit-1\.dump: .*--(dump|force)", again.said), "nothing was said of the copy")
     result.faults += again.faults
     for root in roots:
         os.close(root)
@@ -317,8 +335,7 @@ def attached(folder):
     while process.poll() is None and not (os.path.exists(dump) and os.path.getsize(dump) > 1000):
         time.sleep(0.001)
     process.send_signal(signal.SIGSTOP)  # or it may have ended before perf is there
-    perf = subprocess.Popen([*options(), "-p", str(process.pid)], cwd=folder)
-    time.sleep(1)
+    perf = start_perf(folder, "-p", str(process.pid))
     process.send_signal(signal.SIGCONT)
     process.wait()
     perf.wait()
