@@ -66,6 +66,8 @@ collect_test_needs() {
     have_command gnuplot || want gnuplot-nox
     have_command node || want nodejs
     have_command php || want php-cli
+    # Its package starts a server, unless a policy says no, as in containers.
+    have_file /usr/sbin/php-fpm[0-9]* || ! have_file /usr/sbin/policy-rc.d || want php-fpm
     have_command erl || want erlang-base
     have_command lli || want llvm-runtime
     have_command jsc || have_file /usr/lib/*/webkit2gtk-4.*/jsc || want jsc

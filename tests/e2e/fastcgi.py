@@ -13,6 +13,11 @@ def record(kind, content=b""):
     return struct.pack("!BBHHBx", VERSION, kind, REQUEST_ID, len(content), 0) + content
 
 
+def listens(path):
+    with socket.socket(socket.AF_UNIX) as connection:
+        return connection.connect_ex(path) == 0
+
+
 def send(path, script, query):
     """Asks for a script, by the socket at `path`; wait_for() has the answer."""
     connection = socket.socket(socket.AF_UNIX)

@@ -363,7 +363,7 @@ def start_fpm(folder, socket, more):
                              *[f"-d{name}={value}" for name, value in settings.items()]],
                             cwd=folder, stderr=subprocess.DEVNULL)
     for _ in range(600):
-        if os.path.exists(socket):
+        if fastcgi.listens(socket):
             return perf
         if perf.poll() is not None:
             break
