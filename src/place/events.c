@@ -73,6 +73,34 @@ static int map_ours(struct place *place, struct process *process, uint64_t time,
     return err ? err : rangemap_set(&process->covered, start, end, 0, 0);
 }
 
+/* When what is not ours last came to be anywhere in [start, end); 0: nothing is there. */
+static uint64_t last_change(const struct rangemap *model, uint64_t start, uint64_t end)
+{
+    struct rangemap_at at = rangemap_find(model, start);
+    const struct range *range;
+    uint64_t last = 0;
+
+    for (; (range = rangemap_get(model, at)) && range->start < end; rangemap_next(model, &at))
+        if (range->value < MAPPED_FIRST_BIAS && range->stamp > last)
+            last = range->stamp;
+    return last;
+}
+
+/*
+ * Something of a file that lies away from its code. That may count from a time in the past, when
+ * its memory came to be; what came to be here after that would hide this, so it is mapped again.
+ */
+static int map_room(struct place *place, struct process *process, uint64_t time, uint64_t start,
+                    uint64_t end, uint32_t value)
+{
+    const uint64_t changed = last_change(&process->model, start, end);
+    int err = map_ours(place, process, time, start, end, value);
+
+    if (!err && changed >= time && changed < UINT64_MAX)
+        err = map_ours(place, process, changed + 1, start, end, value);
+    return err;
+}
+
 /*
  * With its first piece come the file's first page, from which some readers measure, and its unwind
  * tables, which unwinders read through the maps.
@@ -94,9 +122,9 @@ static int open_file(struct place *place, struct process *process, uint64_t time
         tables = 0;
     }
     if (file->head_size && !err)
-        err = map_ours(place, process, time, head, head_end, value);
+        err = map_room(place, process, time, head, head_end, value);
     if (file->tables_size && tables && !err)
-        err = map_ours(place, process, time, tables, tables + file->tables_size, value);
+        err = map_room(place, process, time, tables, tables + file->tables_size, value);
     return err;
 }
 

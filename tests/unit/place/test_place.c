@@ -412,6 +412,30 @@ static void tables_go_into_reserved_memory_and_stay_there(void **state)
     place_free(place);
 }
 
+/* The memory below the code is given away and reserved anew before there is any code: from then on
+ * that would hide what came with the memory of the code. */
+static void tables_outlive_memory_that_is_newer_than_that_of_the_code(void **state)
+{
+    struct code codes[] = {piece(100, HEAP, 64)};
+    struct place *place = new_place();
+    const uint64_t around = UINT64_C(0x20000000);
+    size_t files;
+
+    (void)state;
+    codes[0].unwind_size = 100;
+    assert_int_equal(
+        place_add_mapping(place, 7, 50, HEAP - around, 2 * around, 0, PLACE_ANONYMOUS, 0, 1), 0);
+    assert_int_equal(
+        place_add_mapping(place, 7, 60, HEAP - 2 * around, 2 * around, 0, PLACE_ANONYMOUS, 0, 2),
+        0);
+    run(place, codes, 1);
+    const struct place_file *file = place_files(place, &files);
+    assert_int_equal(events_over(place, HEAP, 51), 1);
+    assert_int_equal(events_over(place, 0 - bias_of(file), 61), 1);
+    assert_int_equal(events_over(place, tables_addr(file), 61), 1);
+    place_free(place);
+}
+
 static void tables_of_a_child_leave_its_parents_alone(void **state)
 {
     struct code codes[] = {piece(100, HEAP, 64), piece(300, HEAP + 0x100, 64)};
@@ -629,6 +653,7 @@ int main(void)
         cmocka_unit_test(large_tables_are_only_in_their_own_file),
         cmocka_unit_test(code_in_a_library_has_the_base_of_that),
         cmocka_unit_test(tables_go_into_reserved_memory_and_stay_there),
+        cmocka_unit_test(tables_outlive_memory_that_is_newer_than_that_of_the_code),
         cmocka_unit_test(tables_of_a_child_leave_its_parents_alone),
         cmocka_unit_test(a_child_keeps_inherited_code),
         cmocka_unit_test(nothing_is_early_where_a_file_was),
