@@ -143,28 +143,36 @@ int outfile_rename(struct outfile *file, const char *path)
     return 0;
 }
 
-/* An unnamed file cannot replace a name, so it gets a temporary one first. */
-static int give_temporary_name(struct outfile *file)
+/* Gives an unnamed file a name, which must not be there. */
+static int link_as(const struct outfile *file, const char *name)
 {
     char unnamed[64];
 
     snprintf(unnamed, sizeof(unnamed), "/proc/self/fd/%d", file->fd);
+    return linkat(AT_FDCWD, unnamed, AT_FDCWD, name, AT_SYMLINK_FOLLOW) < 0 ? -errno : 0;
+}
+
+/* An unnamed file cannot replace a name, so it gets a temporary one first. */
+static int give_temporary_name(struct outfile *file)
+{
     for (unsigned attempt = 0; attempt < 100; attempt++) {
         char *name = temporary_name(file, attempt);
         if (!name)
             return -ENOMEM;
-        if (linkat(AT_FDCWD, unnamed, AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0) {
+        const int err = link_as(file, name);
+        if (!err) {
             file->temporary = name;
             return 0;
         }
         free(name);
-        if (errno != EEXIST)
-            return -errno;
+        if (err != -EEXIST)
+            return err;
     }
     return -EEXIST;
 }
 
-static int give_name(struct outfile *file)
+/* Gives the file its name in place of what has it. */
+static int replace_name(struct outfile *file)
 {
     int err = file->temporary ? 0 : give_temporary_name(file);
 
@@ -175,8 +183,17 @@ static int give_name(struct outfile *file)
         return -errno;
     free(file->temporary);
     file->temporary = NULL;
-    file->committed = true;
     return 0;
+}
+
+static int give_name(struct outfile *file)
+{
+    int err = file->temporary ? -EEXIST : link_as(file, file->path);
+
+    if (err == -EEXIST)
+        err = replace_name(file);
+    file->committed = !err;
+    return err;
 }
 
 static void take_name_away(struct outfile *file)

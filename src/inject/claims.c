@@ -141,37 +141,27 @@ static int take_given(struct recording *recording, const struct inject_dump *giv
 /* The process of a claim below whose root to look: one that lives, if any does. */
 static uint32_t process_of(const struct recording *recording, const struct claim *claim)
 {
-    for (size_t i = 0; i < claim->count; i++)
+    for (size_t i = 0; i + 1 < claim->count; i++)
         if (find_lives(claim->markers[i]->pid, recording->end_time))
             return claim->markers[i]->pid;
-    return claim->markers[0]->pid;
+    return claim->markers[claim->count - 1]->pid;
 }
 
-/* Which ranks there are files of for a claim: a bit for each. */
-static unsigned find_ranks(const struct recording *recording, const struct claim *claim,
-                           uint32_t pid)
-{
-    struct find find;
-    unsigned ranks = 0;
-
-    find_begin(&find, recording->options, claim->markers[0]->path, pid, recording->end_time);
-    while (find_next(&find))
-        ranks |= 1u << owner_rank(claim, &find);
-    find_end(&find);
-    return ranks;
-}
-
-/* Looks for a file of this rank for a claim. */
+/* Looks for a file of this rank for a claim, and notes the ranks of those that it passes: a bit for
+ * each. */
 static int search(struct recording *recording, const struct claim *claim, uint32_t pid,
-                  enum owner_rank rank, size_t *number)
+                  enum owner_rank rank, unsigned *ranks, size_t *number)
 {
     struct find find;
     int err = 0;
 
     find_begin(&find, recording->options, claim->markers[0]->path, pid, recording->end_time);
-    while (*number == NO_DUMP && !err && find_next(&find))
-        if (owner_rank(claim, &find) == rank)
+    while (*number == NO_DUMP && !err && find_next(&find)) {
+        const enum owner_rank found = owner_rank(claim, &find);
+        *ranks |= 1u << found;
+        if (found == rank)
             err = try_candidate(recording, claim, &find, number);
+    }
     find_end(&find);
     return err;
 }
@@ -180,20 +170,20 @@ static int search(struct recording *recording, const struct claim *claim, uint32
 static int find_claimed(struct recording *recording, const struct claim *claim, uint32_t id)
 {
     const uint32_t pid = process_of(recording, claim);
-    const unsigned ranks = find_ranks(recording, claim, pid);
+    enum owner_rank rank = owner_best_rank(claim);
     size_t number = NO_DUMP;
-    int err = 0;
+    unsigned ranks = 0;
+    /* If this finds nothing, it has passed all files. */
+    int err = search(recording, claim, pid, rank, &ranks, &number);
 
+    while (number == NO_DUMP && !err && rank < OWNER_BY_CONTENT)
+        if (ranks >> ++rank & 1)
+            err = search(recording, claim, pid, rank, &ranks, &number);
     recording->summary->markers++;
-    for (int rank = OWNER_SAME_FILE; rank <= OWNER_BY_CONTENT && number == NO_DUMP && !err;
-         rank++) {
-        if (ranks >> rank & 1)
-            err = search(recording, claim, pid, (enum owner_rank)rank, &number);
-        for (size_t i = 0; i < claim->count; i++) {
-            claim->markers[i]->dump = number;
-            claim->markers[i]->rank = (enum owner_rank)rank;
-            claim->markers[i]->claim = id;
-        }
+    for (size_t i = 0; i < claim->count; i++) {
+        claim->markers[i]->dump = number;
+        claim->markers[i]->rank = rank;
+        claim->markers[i]->claim = id;
     }
     if (ranks == 0 && !err)
         diag_report(recording->diag, DIAG_WARNING, claim->markers[0]->path, DIAG_NO_OFFSET,

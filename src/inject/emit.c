@@ -82,25 +82,22 @@ static bool stat_output(const char *path, struct stat *status)
     return (is_standard(path) ? fstat(STDOUT_FILENO, status) : stat(path, status)) == 0;
 }
 
-/* Nothing that was read may be written over. */
-static bool is_an_input(const struct recording *recording, const char *path)
+static bool is_an_input(const struct recording *recording, const struct stat *status)
 {
-    struct stat status;
-
-    if (!stat_output(path, &status))
-        return false;
-    if (perfdata_has_file(recording->data, status.st_dev, status.st_ino))
+    if (perfdata_has_file(recording->data, status->st_dev, status->st_ino))
         return true;
     for (size_t i = 0; i < recording->input_count; i++)
-        if (recording->inputs[i].device == status.st_dev &&
-            recording->inputs[i].inode == status.st_ino)
+        if (recording->inputs[i].device == status->st_dev &&
+            recording->inputs[i].inode == status->st_ino)
             return true;
     return false;
 }
 
-int emit_spare_inputs(const struct recording *recording, const char *path)
+/* Nothing that was read may be written over. */
+static int spare_input(const struct recording *recording, const char *path,
+                       const struct stat *status)
 {
-    if (!is_an_input(recording, path))
+    if (!is_an_input(recording, status))
         return 0;
     diag_report(recording->diag, DIAG_ERROR, is_standard(path) ? "standard output" : path,
                 DIAG_NO_OFFSET,
@@ -108,19 +105,34 @@ int emit_spare_inputs(const struct recording *recording, const char *path)
     return -EEXIST;
 }
 
+int emit_spare_inputs(const struct recording *recording, const char *path)
+{
+    struct stat status;
+
+    return stat_output(path, &status) ? spare_input(recording, path, &status) : 0;
+}
+
+/* An error if there is something that cannot be replaced. */
+static int spare_others(const struct recording *recording, const char *path)
+{
+    struct stat status;
+
+    if (stat(path, &status) < 0)
+        return 0;
+    if (S_ISREG(status.st_mode))
+        return spare_input(recording, path, &status);
+    diag_report(recording->diag, DIAG_ERROR, path, DIAG_NO_OFFSET,
+                "is not a regular file: choose another output");
+    return -EEXIST;
+}
+
 int emit_start(const struct recording *recording, const char *path, mode_t mode,
                struct outfile **out)
 {
-    struct stat status;
-    int err = emit_spare_inputs(recording, path);
+    int err = spare_others(recording, path);
 
     if (err)
         return err;
-    if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
-        diag_report(recording->diag, DIAG_ERROR, path, DIAG_NO_OFFSET,
-                    "is not a regular file: choose another output");
-        return -EEXIST;
-    }
     err = outfile_new(path, mode, out);
     if (err)
         diag_report(recording->diag, DIAG_ERROR, path, DIAG_NO_OFFSET, "cannot be written: %s",

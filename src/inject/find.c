@@ -74,7 +74,9 @@ static bool write_path(struct find *find, unsigned number)
     if (find->place == FIND_RECORDED) {
         size = snprintf(find->path, PATH_MAX, "%s%s", find->wanted, suffix);
     } else if (find->place == FIND_PROCESS) {
-        if (absolute && find_lives(find->pid, find->until))
+        if (!find->packed)
+            find->lives = absolute && find_lives(find->pid, find->until);
+        if (find->lives)
             size = snprintf(find->path, PATH_MAX, "/proc/%u/root%s%s", find->pid, find->wanted,
                             suffix);
     } else if (find->place == FIND_BESIDE) {
@@ -88,6 +90,18 @@ static bool write_path(struct find *find, unsigned number)
                         below ? find->wanted + strspn(find->wanted, "/") : base, suffix);
     }
     return size > 0 && size < PATH_MAX;
+}
+
+/* A link that leads nowhere is found, so that somebody hears of it. */
+static bool is_there(struct find *find)
+{
+    struct stat target;
+
+    if (lstat(find->path, &find->status) < 0)
+        return false;
+    if (S_ISLNK(find->status.st_mode) && stat(find->path, &target) == 0)
+        find->status = target;
+    return true;
 }
 
 static bool is_new(struct find *find)
@@ -116,10 +130,7 @@ bool find_next(struct find *find)
     while (find->next < end) {
         if (!write_path(find, find->next++))
             continue;
-        /* A link that leads nowhere is found, so that somebody hears of it. */
-        if (stat(find->path, &find->status) < 0 && lstat(find->path, &find->status) < 0)
-            continue;
-        if (is_new(find))
+        if (is_there(find) && is_new(find))
             return true;
     }
     return false;

@@ -30,6 +30,7 @@ struct find {
     const char *wanted;
     uint32_t pid;
     uint64_t until;
+    bool lives;    /* the process, once it has been asked for */
     unsigned next; /* number of the next candidate */
     struct find_seen {
         dev_t device;

@@ -20,6 +20,11 @@ enum owner_rank owner_rank(const struct claim *claim, const struct find *find)
     return OWNER_SAME_INODE;
 }
 
+enum owner_rank owner_best_rank(const struct claim *claim)
+{
+    return claim->markers[0]->inode == 0 ? OWNER_BY_CONTENT : OWNER_SAME_FILE;
+}
+
 static bool has_pid(const struct claim *claim, uint32_t pid)
 {
     for (size_t i = 0; i < claim->count; i++)

@@ -13,8 +13,9 @@ struct claim {
     size_t count;
 };
 
-/* How a file that was found compares with the one that was mapped. */
+/* How a file that was found compares with the one that was mapped, and the best that can be. */
 enum owner_rank owner_rank(const struct claim *claim, const struct find *find);
+enum owner_rank owner_best_rank(const struct claim *claim);
 
 /* When the processes of a claim may have written their dump. */
 struct task_life owner_life(const struct recording *recording, const struct claim *claim);
