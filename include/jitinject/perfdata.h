@@ -151,6 +151,34 @@ int perfdata_rewind(struct perfdata *data);
  */
 int perfdata_next(struct perfdata *data, struct perfdata_record *record);
 
+/*
+ * As perfdata_next where the next record is what nearly all are: in the file as it is, whole, with
+ * nothing behind it, and an event of the kernel or the end of a round. False: it is something else,
+ * and is still the next.
+ */
+bool perfdata_next_plain(struct perfdata *data, struct perfdata_record *record);
+
+/*
+ * A branch reads the records from somewhere on for itself, with perfdata_next_samples and
+ * perfdata_next_plain: in another thread, while `data` is read up to there. It begins at what looks
+ * like the end of a round - nothing else can be told from what is within a record - and is right
+ * only if `data` comes upon that record, too.
+ *
+ * Makes one for the second half of what `data` has still to read; it has the offset of where it
+ * begins to look, and reads nothing yet. Not rewound, and freed before `data`. -ENOTSUP: that of a
+ * pipe, of a directory and of compressed records cannot be read so; -ENOMEM.
+ */
+int perfdata_branch(const struct perfdata *data, struct perfdata **branch);
+/* Goes to the end of a round. Its offset in the file, or UINT64_MAX: there is none near. */
+uint64_t perfdata_branch_begin(struct perfdata *branch);
+/*
+ * What `data` returned last is where the branch began: goes on where that has come to. The numbers
+ * of the branch's records counted from 0; returns what has to be added to them.
+ */
+uint64_t perfdata_branch_join(struct perfdata *data, const struct perfdata *branch);
+/* Bytes of the file with records that is being read that are still to read. */
+uint64_t perfdata_left(const struct perfdata *data);
+
 /* Whether it is one: some records have 0 or ~0 in the place of a time. */
 static inline bool perfdata_is_time(uint64_t time)
 {

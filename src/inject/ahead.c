@@ -35,7 +35,8 @@ struct ahead {
     struct task *tasks[TASKS_MAX];
     size_t count;
     size_t next; /* the first that nobody has taken */
-    bool ended;  /* no more come */
+    size_t done;
+    bool ended; /* no more come */
 };
 
 int ahead_new(const struct inject_options *options, struct ahead **out)
@@ -125,6 +126,9 @@ static void *run(void *context)
         stopwatch_start(&watch);
         do_task(ahead, task);
         stopwatch_stop(&watch, &ahead->time);
+        pthread_mutex_lock(&ahead->lock);
+        ahead->done++;
+        pthread_mutex_unlock(&ahead->lock);
     }
     return NULL;
 }
@@ -154,6 +158,14 @@ int ahead_want(struct ahead *ahead, const char *path)
     pthread_cond_signal(&ahead->changed);
     pthread_mutex_unlock(&ahead->lock);
     return 0;
+}
+
+bool ahead_is_idle(struct ahead *ahead)
+{
+    pthread_mutex_lock(&ahead->lock);
+    const bool is_idle = ahead->done == ahead->count;
+    pthread_mutex_unlock(&ahead->lock);
+    return is_idle;
 }
 
 void ahead_finish(struct ahead *ahead, struct inject_time *time)

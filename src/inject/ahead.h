@@ -19,6 +19,8 @@ void ahead_free(struct ahead *ahead);
 
 /* The dump of that name will be asked for; begins with it. 0 or -ENOMEM. */
 int ahead_want(struct ahead *ahead, const char *path);
+/* Whether all that was wanted so far is done. */
+bool ahead_is_idle(struct ahead *ahead);
 /* No more come: helps with what is still to be done. What others did is added to `time`. */
 void ahead_finish(struct ahead *ahead, struct inject_time *time);
 

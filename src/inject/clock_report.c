@@ -39,22 +39,22 @@ static const char *remedy(const struct recording *recording, const struct dump *
 /* Code of which no sample can be, or none that came before it. */
 static void report_span(const struct recording *recording, const struct dump *dump)
 {
-    const bool later = dump->clock.first > recording->last_time;
+    const bool later = dump->clock.first > recording->tally.last_time;
     /* Nothing odd where perf came later, but an offset may be wrong. */
     const bool odd = later || recording->options->clock == INJECT_CLOCK_OFFSET;
     char texts[4][32];
 
-    if (!recording->timed || dump->index.count == 0 ||
+    if (!recording->tally.timed || dump->index.count == 0 ||
         dump->clock.timing == INJECT_TIMING_IGNORED ||
-        (!later && dump->clock.last >= recording->first_time))
+        (!later && dump->clock.last >= recording->tally.first_time))
         return;
     diag_report(
         recording->diag, odd ? DIAG_WARNING : DIAG_NOTE, jitdump_path(dump->file), DIAG_NO_OFFSET,
         "its code was loaded from %s to %s s, all of it %s, which are from %s to %s s",
         clock_seconds(dump->clock.first, texts[0]), clock_seconds(dump->clock.last, texts[1]),
         later ? "after the samples" : "before the samples",
-        clock_seconds(recording->first_time, texts[2]),
-        clock_seconds(recording->last_time, texts[3]));
+        clock_seconds(recording->tally.first_time, texts[2]),
+        clock_seconds(recording->tally.last_time, texts[3]));
 }
 
 /* What was done for want of the right clock. */

@@ -43,7 +43,7 @@ bool clock_is_chosen(const struct recording *recording)
 
 bool clock_is_untimed(const struct recording *recording)
 {
-    return recording->summary->samples > 0 && !recording->timed;
+    return recording->summary->samples > 0 && !recording->tally.timed;
 }
 
 /* How times of code lie to those of its process. */
@@ -58,9 +58,9 @@ static enum fit fit(const struct recording *recording, struct task_life life, ui
 {
     const uint64_t end = life.end < recording->end_time ? life.end : recording->end_time;
 
-    if (recording->timed && (first > end || last < life.begin))
+    if (recording->tally.timed && (first > end || last < life.begin))
         return OUTSIDE;
-    return recording->timed && last < recording->first_time ? EARLIER : WITHIN;
+    return recording->tally.timed && last < recording->tally.first_time ? EARLIER : WITHIN;
 }
 
 static enum fit fit_as_arch(const struct recording *recording, struct task_life life,

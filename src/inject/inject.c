@@ -31,7 +31,7 @@ static void recording_clear(struct recording *recording)
     for (size_t i = 0; i < recording->map_count; i++)
         perfmap_close(&recording->maps[i].file);
     free(recording->maps);
-    rangemap_clear(&recording->sampled);
+    tally_clear(&recording->tally);
     free(recording->inputs);
     tasks_clear(&recording->tasks);
     free(recording->sources);

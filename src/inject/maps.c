@@ -165,11 +165,11 @@ static int use_maps(struct recording *recording)
 
 int maps_read(struct recording *recording)
 {
-    struct rangemap_at at = rangemap_find(&recording->sampled, 0);
+    struct rangemap_at at = rangemap_find(&recording->tally.processes, 0);
     int err = 0;
 
-    for (const struct range *range; !err && (range = rangemap_get(&recording->sampled, at));
-         rangemap_next(&recording->sampled, &at))
+    for (const struct range *range; !err && (range = rangemap_get(&recording->tally.processes, at));
+         rangemap_next(&recording->tally.processes, &at))
         for (uint64_t pid = range->start; pid < range->end && !err; pid++)
             err = find_map(recording, (uint32_t)pid);
     if (!err && recording->map_count == 0)

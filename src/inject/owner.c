@@ -106,14 +106,14 @@ bool owner_accepts_times(const struct recording *recording, uint32_t pid, struct
     const struct dump_clock *clock = &dump->clock;
     char reason[256], texts[4][32];
 
-    if (!recording->timed || !clock->placed || dump->index.count == 0 ||
+    if (!recording->tally.timed || !clock->placed || dump->index.count == 0 ||
         (clock->first <= end && clock->last >= life.begin))
         return true;
     snprintf(reason, sizeof(reason),
              "its code was loaded from %s to %s s, but that of process %" PRIu32
              " can only be from %s to %s s: it is of another process or run",
              clock_seconds(clock->first, texts[0]), clock_seconds(clock->last, texts[1]), pid,
-             clock_seconds(life.begin ? life.begin : recording->first_time, texts[2]),
+             clock_seconds(life.begin ? life.begin : recording->tally.first_time, texts[2]),
              clock_seconds(end, texts[3]));
     if (!insists(recording, dump->file, reason))
         return false;

@@ -3,6 +3,7 @@
 #ifndef INJECT_RECORDING_H
 #define INJECT_RECORDING_H
 
+#include "tally.h"
 #include "tasks.h"
 
 #include "jitinject/image.h"
@@ -12,7 +13,6 @@
 #include "jitinject/perfdata.h"
 #include "jitinject/perfmap.h"
 #include "jitinject/place.h"
-#include "jitinject/rangemap.h"
 
 #include <pthread.h>
 
@@ -89,15 +89,13 @@ struct recording {
 
     struct marker *markers; /* in order of their records */
     size_t marker_count, marker_capacity;
-    bool timed;                     /* at least one record has a time */
-    uint64_t first_time, last_time; /* of the samples, ns */
-    uint64_t end_time;              /* of anything, ns */
+    struct tally tally; /* of the samples; their processes only where maps are looked for */
+    uint64_t end_time;  /* of anything, ns */
     struct tasks tasks;
 
     struct ahead *ahead; /* indexes dumps while the recording is scanned */
     struct dump *dumps;
     size_t dump_count, dump_capacity;
-    struct rangemap sampled; /* pids that have samples; only kept where maps are looked for */
     struct map *maps;
     size_t map_count, map_capacity;
     struct image_source *sources; /* by code->source: the dumps, then the maps */

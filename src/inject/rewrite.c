@@ -134,7 +134,7 @@ static int rewrite_record(struct rewrite *rewrite, const struct perfdata_record 
     if (!is_dropped(rewrite, record->number))
         return perfdata_keep(rewrite->writer, record);
     /* Without times records count in the order of the file: from where the dump was announced. */
-    return recording->timed ? 0 : write_events(rewrite, UINT64_MAX);
+    return recording->tally.timed ? 0 : write_events(rewrite, UINT64_MAX);
 }
 
 static int rewrite_samples(struct rewrite *rewrite, const struct perfdata_samples *samples)

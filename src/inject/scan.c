@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ahead.h"
 #include "recording.h"
+#include "scout.h"
 
 #include "jitinject/array.h"
 
@@ -10,6 +11,19 @@
 #include <sys/mman.h>
 #include <sys/sysmacros.h>
 
+struct scan {
+    struct recording *recording;
+    struct scout *scout; /* NULL: there is none */
+    bool scouted;        /* there was one, or could not be */
+};
+
+/* The greatest time so far. */
+static uint64_t latest(const struct recording *recording)
+{
+    return recording->tally.last_time > recording->end_time ? recording->tally.last_time
+                                                            : recording->end_time;
+}
+
 /*
  * The time of a record; false: it has none. It counts from before everything then or, where readers
  * take records as they come, from those before it.
@@ -18,7 +32,7 @@ static bool take_time(struct recording *recording, const struct perfdata_record 
                       uint64_t *time)
 {
     if (!perfdata_time(recording->data, record, time)) {
-        *time = perfdata_in_file_order(recording->data) ? recording->end_time : 0;
+        *time = perfdata_in_file_order(recording->data) ? latest(recording) : 0;
         return false;
     }
     if (*time > recording->end_time)
@@ -186,57 +200,9 @@ static int scan_exec(struct recording *recording, const struct perfdata_record *
     return err ? err : place_add_exec(recording->place, exec.pid, exec.time);
 }
 
-/* Maps are looked for where there is something to name, be it only in a call chain. */
-static int note_process(struct recording *recording, uint32_t pid)
-{
-    if (!recording->options->perf_map ||
-        rangemap_overlaps(&recording->sampled, pid, pid + UINT64_C(1)))
-        return 0;
-    return rangemap_set(&recording->sampled, pid, pid + UINT64_C(1), 0, 0);
-}
-
-static void note_sample_time(struct recording *recording, uint64_t time)
-{
-    recording->timed = true;
-    if (recording->first_time == 0 || time < recording->first_time)
-        recording->first_time = time;
-    if (time > recording->last_time)
-        recording->last_time = time;
-    if (time > recording->end_time)
-        recording->end_time = time;
-}
-
-static int scan_samples(struct recording *recording, const struct perfdata_samples *samples)
-{
-    int err = 0;
-
-    recording->summary->samples += samples->count;
-    for (size_t i = 0; i < samples->count && !err; i++) {
-        if (perfdata_is_time(samples->list[i].time))
-            note_sample_time(recording, samples->list[i].time);
-        err = note_process(recording, samples->list[i].pid);
-    }
-    return err;
-}
-
-/* One of which perfdata_next_samples does not know all. */
-static int scan_sample(struct recording *recording, const struct perfdata_record *record)
-{
-    struct perfdata_sample sample;
-    uint64_t time;
-
-    recording->summary->samples++;
-    if (perfdata_time(recording->data, record, &time))
-        note_sample_time(recording, time);
-    return perfdata_sample(recording->data, record, &sample) ? note_process(recording, sample.pid)
-                                                             : 0;
-}
-
-static int scan_record(struct recording *recording, const struct perfdata_record *record)
+static int scan_event(struct recording *recording, const struct perfdata_record *record)
 {
     switch (record->type) {
-    case PERFDATA_SAMPLE:
-        return scan_sample(recording, record);
     case PERFDATA_MMAP:
     case PERFDATA_MMAP2:
         return scan_mapping(recording, record);
@@ -250,25 +216,68 @@ static int scan_record(struct recording *recording, const struct perfdata_record
     }
 }
 
-/* The next record, or samples: 1, 0 at the end, or a negative errno. */
-static int scan_next(struct recording *recording)
+/*
+ * Where a scout began, it has read the rest. Before, this is where to send one: once the dumps that
+ * are known are indexed, for there is no better use for another processor.
+ */
+static int scan_round(struct scan *scan, const struct perfdata_record *round)
 {
+    struct recording *recording = scan->recording;
+    struct perfdata_record record;
+
+    if (!scan->scouted && !perfdata_in_file_order(recording->data) &&
+        ahead_is_idle(recording->ahead)) {
+        scan->scout = scout_start(recording->data, recording->tally.with_processes);
+        scan->scouted = true;
+    }
+    if (!scan->scout || scout_offset(scan->scout) != round->offset)
+        return 0;
+    int err = scout_join(scan->scout, recording->data, &recording->tally,
+                         &recording->summary->times[INJECT_SCAN]);
+    while (!err && scout_next(scan->scout, &record))
+        err = scan_event(recording, &record);
+    return err;
+}
+
+static int scan_record(struct scan *scan, const struct perfdata_record *record)
+{
+    struct recording *recording = scan->recording;
+
+    switch (record->type) {
+    case PERFDATA_SAMPLE:
+        return tally_record(&recording->tally, recording->data, record);
+    case PERFDATA_FINISHED_ROUND:
+        return scan_round(scan, record);
+    default:
+        return scan_event(recording, record);
+    }
+}
+/* The next record, or samples: 1, 0 at the end, or a negative errno. */
+static int scan_next(struct scan *scan)
+{
+    struct recording *recording = scan->recording;
     struct perfdata_samples samples;
     struct perfdata_record record;
     int got = 1, err = 0;
 
     if (perfdata_next_samples(recording->data, &samples))
-        err = scan_samples(recording, &samples);
+        err = tally_samples(&recording->tally, &samples);
     else if ((got = perfdata_next(recording->data, &record)) > 0)
-        err = scan_record(recording, &record);
+        err = scan_record(scan, &record);
     return err ? err : got;
 }
 
 int scan_records(struct recording *recording)
 {
+    struct scan scan = {.recording = recording};
     int got, err = perfdata_rewind(recording->data);
 
-    while (!err && (got = scan_next(recording)) != 0)
+    /* Maps are looked for where there is something to name, be it only in a call chain. */
+    recording->tally.with_processes = recording->options->perf_map;
+    while (!err && (got = scan_next(&scan)) != 0)
         err = got < 0 ? got : 0;
+    scout_free(scan.scout);
+    recording->summary->samples = recording->tally.samples;
+    recording->end_time = latest(recording);
     return err;
 }

@@ -61,6 +61,7 @@ struct part {
 };
 
 struct perfdata {
+    bool is_branch; /* header, attrs and files are those of another one */
     const struct diag *diag;
     char *name;       /* as given: a file or a directory */
     char *main_path;  /* of a directory: the file with the header */

@@ -109,8 +109,12 @@ void perfdata_free(struct perfdata *data)
 {
     if (!data)
         return;
-    inflate_free(data->inflate);
     source_clear(&data->source);
+    if (data->is_branch) {
+        free(data);
+        return;
+    }
+    inflate_free(data->inflate);
     attrs_clear(&data->attrs);
     free(data->attr_ids);
     free(data->arch);

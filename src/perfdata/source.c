@@ -15,7 +15,8 @@ int source_init(struct source *source, uint64_t largest, const struct buffer_wat
     size_t capacity = largest < CAPACITY ? largest : CAPACITY;
 
     *source = (struct source){.fd = -1, .watch = watch, .capacity = capacity};
-    source->buffer = source->buffers = array_new(capacity ? capacity : 1, SOURCE_BUFFERS);
+    source->buffer = source->buffers =
+        array_new(capacity ? capacity : 1, watch ? SOURCE_BUFFERS : 1);
     return source->buffer ? 0 : -ENOMEM;
 }
 
@@ -45,6 +46,8 @@ void source_skip(struct source *source, uint64_t size)
 /* The buffer to fill next. */
 static uint8_t *next_buffer(struct source *source)
 {
+    if (!source->watch)
+        return source->buffers;
     if (source->watch->before_reuse)
         source->turn = (source->turn + 1) % SOURCE_BUFFERS;
     uint8_t *buffer = source->buffers + source->turn * source->capacity;

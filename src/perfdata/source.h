@@ -38,7 +38,8 @@ struct source {
     size_t begin, filled; /* buffer[begin .. filled) are the next bytes */
 };
 
-/* For stretches of up to `largest` bytes. 0 or -ENOMEM; `watch` is borrowed. */
+/* For stretches of up to `largest` bytes. 0 or -ENOMEM; `watch` is borrowed, NULL: nobody ever
+ * watches, and one buffer is enough. */
 int source_init(struct source *source, uint64_t largest, const struct buffer_watch *watch);
 void source_clear(struct source *source);
 

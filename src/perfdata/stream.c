@@ -231,7 +231,8 @@ static bool take_buffered(struct perfdata *data, struct perfdata_record *record)
         return false;
     const uint32_t type = bytes_u32(bytes, data->swapped);
     const uint16_t size = bytes_u16(bytes + 6, data->swapped);
-    if (type >= PERFDATA_HEADER_ATTR || size < RECORD_HEADER || size > available)
+    if ((type >= PERFDATA_HEADER_ATTR && type != PERFDATA_FINISHED_ROUND) || size < RECORD_HEADER ||
+        size > available)
         return false;
     record->number = data->number++;
     record->offset = source->offset;
@@ -243,6 +244,16 @@ static bool take_buffered(struct perfdata *data, struct perfdata_record *record)
     source->offset += size;
     source->begin += size;
     return true;
+}
+
+bool perfdata_next_plain(struct perfdata *data, struct perfdata_record *record)
+{
+    struct source *source = &data->source;
+
+    return take_buffered(data, record) ||
+           (!data->inflate && !data->payload && source_need(source, RECORD_HEADER) == 0 &&
+            source_need(source, bytes_u16(source_bytes(source) + 6, data->swapped)) == 0 &&
+            take_buffered(data, record));
 }
 
 int perfdata_next(struct perfdata *data, struct perfdata_record *record)
