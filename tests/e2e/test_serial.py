@@ -23,7 +23,7 @@ NAMES = ["py313-fork", "node-family", "node-churn", "llvm19-orc-dwarf", "tiny-ch
 MANY = ["--functions", "4000", "--processes", "40", "--lines", "3", "--unwind"]
 # So long that another thread scans its second half.
 SHORT = ["--functions", "100", "--samples", "1000", "--remaps", "1000"]
-LONG = ["--functions", "100", "--samples", "1000000", "--remaps", "1000"]
+LONG = ["--functions", "100", "--samples", "700000", "--remaps", "1000"]
 OF_LONG = ["long", "late_mappings", "false_rounds", "unknown_record"]
 SAMPLE, MMAP2, FINISHED_ROUND, UNKNOWN = 9, 10, 68, 90
 
