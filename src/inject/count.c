@@ -18,14 +18,14 @@
 /* Samples that are searched for together: more reads than a processor can have under way. */
 #define SEARCHES 64
 
-struct tally {
+struct counted {
     struct place_view view;
     uint64_t samples; /* in it */
     uint64_t named;   /* of these, where it has a grid */
 };
 
 struct set {
-    struct tally ways[WAYS];
+    struct counted ways[WAYS];
     unsigned oldest;
 };
 
@@ -35,7 +35,7 @@ struct count {
     size_t last_row;      /* samples of one process come one after another */
     struct set sets[SETS];
     struct place_query searches[SEARCHES]; /* not made yet */
-    struct tally *searching[SEARCHES];     /* whose they are */
+    struct counted *searching[SEARCHES];   /* whose they are */
     size_t search_count;
 };
 
@@ -109,24 +109,24 @@ static void search(struct count *count)
 }
 
 /* Adds what was counted in a view to the row of its process. */
-static int flush(struct count *count, const struct tally *tally)
+static int flush(struct count *count, const struct counted *counted)
 {
-    const enum place_found found = tally->view.found;
+    const enum place_found found = counted->view.found;
 
-    if (tally->samples == 0 || found == PLACE_ELSEWHERE)
+    if (counted->samples == 0 || found == PLACE_ELSEWHERE)
         return 0;
-    struct inject_process *row = row_of(count, tally->view.pid);
+    struct inject_process *row = row_of(count, counted->view.pid);
     if (!row)
         return -ENOMEM;
     if (found == PLACE_UNLOGGED) {
-        row->unlogged_samples += tally->samples;
+        row->unlogged_samples += counted->samples;
         return 0;
     }
-    row->jit_samples += tally->samples;
-    if (tally->view.grid)
-        row->named_samples += tally->named;
+    row->jit_samples += counted->samples;
+    if (counted->view.grid)
+        row->named_samples += counted->named;
     else if (found == PLACE_NAMED)
-        row->named_samples += tally->samples;
+        row->named_samples += counted->samples;
     return 0;
 }
 
@@ -138,7 +138,7 @@ static struct set *set_of(struct count *count, const struct perfdata_sample *sam
     return &count->sets[mixed >> (32 - SET_BITS)];
 }
 
-static struct tally *find_tally(struct set *set, const struct perfdata_sample *sample)
+static struct counted *find_counted(struct set *set, const struct perfdata_sample *sample)
 {
     for (size_t i = 0; i < WAYS; i++)
         if (place_view_covers(&set->ways[i].view, sample->pid, sample->ip, sample->time))
@@ -147,39 +147,39 @@ static struct tally *find_tally(struct set *set, const struct perfdata_sample *s
 }
 
 /* Looks for a view of the sample, which takes the place of the oldest one. */
-static int make_tally(struct count *count, struct set *set, const struct perfdata_sample *sample,
-                      struct tally **out)
+static int make_counted(struct count *count, struct set *set, const struct perfdata_sample *sample,
+                        struct counted **out)
 {
-    struct tally *tally = &set->ways[set->oldest];
+    struct counted *counted = &set->ways[set->oldest];
 
     set->oldest = (set->oldest + 1) % WAYS;
     search(count);
-    const int err = flush(count, tally);
-    *tally = (struct tally){0};
-    *out = tally;
+    const int err = flush(count, counted);
+    *counted = (struct counted){0};
+    *out = counted;
     return err ? err
                : place_look(count->recording->place, sample->pid, sample->ip, sample->time,
-                            &tally->view);
+                            &counted->view);
 }
 
 static int add(struct count *count, const struct perfdata_sample *sample)
 {
     struct set *set = set_of(count, sample);
-    struct tally *tally = find_tally(set, sample);
-    const int err = tally ? 0 : make_tally(count, set, sample, &tally);
+    struct counted *counted = find_counted(set, sample);
+    const int err = counted ? 0 : make_counted(count, set, sample, &counted);
 
     if (err)
         return err;
-    tally->samples++;
-    if (!tally->view.grid)
+    counted->samples++;
+    if (!counted->view.grid)
         return 0;
     /* Nobody could foretell a branch for it. */
-    const bool is_full = place_view_is_full(&tally->view, sample->ip);
+    const bool is_full = place_view_is_full(&counted->view, sample->ip);
     count->searches[count->search_count] =
-        (struct place_query){.view = &tally->view, .addr = sample->ip};
-    count->searching[count->search_count] = tally;
+        (struct place_query){.view = &counted->view, .addr = sample->ip};
+    count->searching[count->search_count] = counted;
     count->search_count += !is_full;
-    tally->named += is_full;
+    counted->named += is_full;
     if (count->search_count == SEARCHES)
         search(count);
     return 0;
