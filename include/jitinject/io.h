@@ -23,4 +23,7 @@ int io_write(int fd, const void *buffer, size_t size);
  */
 int io_spool_file(void);
 
+/* What went wrong when a file was opened, for a message; `err` is a negative errno. As strerror. */
+const char *io_open_error(int err);
+
 #endif /* JITINJECT_IO_H */

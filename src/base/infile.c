@@ -128,7 +128,7 @@ int infile_open(const char *path, const struct diag *diag, struct infile *file)
     if (file->fd < 0) {
         const int err = -errno;
         diag_report(diag, DIAG_WARNING, path, DIAG_NO_OFFSET, "cannot be opened: %s",
-                    strerror(-err));
+                    io_open_error(err));
         return err;
     }
     int err = look_at(file, path, diag);

@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 ssize_t io_pread(int fd, void *buffer, size_t size, uint64_t offset)
@@ -76,4 +77,12 @@ int io_spool_file(void)
         return -errno;
     unlink(path);
     return fd;
+}
+
+const char *io_open_error(int err)
+{
+    /* A dump and an output are open for each process, as many as the hard limit allows. */
+    if (err == -EMFILE)
+        return "too many open files: run it where the hard limit (ulimit -Hn) is higher";
+    return strerror(-err);
 }

@@ -4,8 +4,11 @@
 #include "jitinject/heap.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 struct command {
     const char *name;
@@ -25,10 +28,24 @@ int command_finish(void)
     return EXIT_FAILURE;
 }
 
+/*
+ * A file that is opened must not get the number of a standard stream that is closed, or messages
+ * would go into it. What has the number instead fails like a closed one.
+ */
+static void keep_standard_streams(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0)
+            open("/dev/null", (fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
+}
+
 /* `jitinject -i FILE -o FILE` is the inject command without its name. */
 int main(int argc, char **argv)
 {
     heap_prepare();
+    keep_standard_streams();
+    /* A file that may not grow further is an error with a message. */
+    signal(SIGXFSZ, SIG_IGN);
     for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]) && argc > 1; i++)
         if (strcmp(argv[1], commands[i].name) == 0)
             return commands[i].run(argc - 1, argv + 1);

@@ -2,6 +2,8 @@
 #include "recording.h"
 #include "stopwatch.h"
 
+#include "jitinject/io.h"
+
 #include <elf.h>
 #include <errno.h>
 #include <limits.h>
@@ -136,7 +138,7 @@ int emit_start(const struct recording *recording, const char *path, mode_t mode,
     err = outfile_new(path, mode, out);
     if (err)
         diag_report(recording->diag, DIAG_ERROR, path, DIAG_NO_OFFSET, "cannot be written: %s",
-                    strerror(-err));
+                    io_open_error(err));
     return err;
 }
 
@@ -161,7 +163,7 @@ int emit_start_output(struct recording *recording)
     err = outfile_new_stream(path, &recording->output);
     if (err)
         diag_report(recording->diag, DIAG_ERROR, path, DIAG_NO_OFFSET, "cannot be written: %s",
-                    strerror(-err));
+                    io_open_error(err));
     return err;
 }
 
