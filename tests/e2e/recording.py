@@ -137,13 +137,17 @@ def chain_of(prefix, first=0, depth=5):
 CALLERS = ("jit_burn", "main")
 
 
+def symbols_of(sample):
+    """Of user space, the innermost first; an interrupt may have put frames of the kernel before them."""
+    return [frame.symbol for frame in sample.frames if not frame.of_kernel]
+
+
 def broken_stacks(samples, chains, callers=CALLERS):
     """What is wrong if not almost every sample in a function of a chain of symbols has all that called
     it, the rest of the chain and `callers`; none may have another one in between."""
     outward = {symbol: [*chain[place:], *callers[:1]]
                for chain in chains for place, symbol in enumerate(chain)}
-    inside = [symbols for sample in samples
-              if (symbols := [frame.symbol for frame in sample.frames]) and symbols[0] in outward]
+    inside = [symbols for symbols in map(symbols_of, samples) if symbols and symbols[0] in outward]
     if len(inside) <= 40:
         yield f"only {len(inside)} samples in {[chain[0] for chain in chains[:5]]}"
     whole = 0
@@ -157,17 +161,16 @@ def broken_stacks(samples, chains, callers=CALLERS):
         yield f"{whole} of {len(inside)} stacks lead through all functions"
 
 
-def skips_the_caller(chains):
+def skips_the_caller(chains, callers=CALLERS):
     """An exception: perf does not find the tables in perf inject's files, and goes by the frame
     pointer. Before the outermost function of a chain has cleared that, and when it has it back, it is
     still its caller's, and leads to the caller's caller."""
     outermost = {chain[-1] for chain in chains}
 
     def covers(_, difference):
-        theirs, ours = ([frame.symbol for frame in sample.frames]
-                        for sample in (difference.their_sample, difference.our_sample))
-        return (ours[0] in outermost and ours[1:2] == [CALLERS[0]] and CALLERS[1] in ours
-                and theirs == ours[:1] + ours[2:])
+        theirs, ours = map(symbols_of, (difference.their_sample, difference.our_sample))
+        return (len(ours) > 1 and ours[0] in outermost and ours[1] == callers[0]
+                and set(callers) <= set(ours) and theirs == ours[:1] + ours[2:])
     return covers
 
 

@@ -47,12 +47,12 @@ def of_prefork(outcome):
     outcome.expect_files(2, 10)  # the code of three processes, two rests each, and the first mapping
 
 
-def of_stacks(chains, images=1):
+def of_stacks(chains, images=1, callers=recording.CALLERS):
     """The recording tells of all memory, also of files that were where code is now, so that code may
     have to be mapped piece by piece."""
     def check(outcome):
-        callers = recording.CALLERS if outcome.recorded_here else ()
-        for fault in recording.broken_stacks(outcome.samples, chains, callers):
+        known = callers if outcome.recorded_here else ()
+        for fault in recording.broken_stacks(outcome.samples, chains, known):
             outcome.expect(False, fault)
         outcome.expect(len(outcome.images) == images, f"{outcome.images}: expected {images}")
     return check
@@ -68,6 +68,13 @@ def of_generations(outcome):
     of_stacks(GENERATIONS, 3)(outcome)
     tables = {outcome.tables(image) for image in outcome.images}
     outcome.expect(len(tables) == 1, "the files have different unwind tables")
+
+
+def of_calls(outcome):
+    """There are samples at all instructions, also where a function has only a part of its frame."""
+    of_stacks(INNER, callers=CALLS)(outcome)
+    found = outcome.leaves()
+    outcome.expect(min(found[name] for name in INNER[0]) > 10, f"few samples in a function: {found}")
 
 
 def of_lines(outcome):
@@ -97,11 +104,12 @@ def before_a_sibling_replaced_it(perf, difference):
 
 Scenario = collections.namedtuple("Scenario", "truths options exceptions", defaults=[("-g",), ()])
 
-def stacks(truths, chains):
-    return Scenario(truths, DWARF, [recording.skips_the_caller(chains)])
+def stacks(truths, chains, callers=recording.CALLERS):
+    return Scenario(truths, DWARF, [recording.skips_the_caller(chains, callers)])
 
 
 INNER = [recording.chain_of("inner")]
+CALLS = ("jit_burn_by_calls", "main")
 MANY = [recording.chain_of("f", first) for first in range(0, 1000, 5)]
 
 SCENARIOS = {
@@ -126,6 +134,7 @@ SCENARIOS = {
     "prefork": Scenario(of_prefork, exceptions=[before_a_sibling_replaced_it]),
     "threads": Scenario(simple({f"thread{t}_{n}": 1 for t in range(4) for n in range(3)})),
     "nofp": stacks(of_stacks(INNER), INNER),
+    "nofp-calls": stacks(of_calls, INNER, CALLS),
     "nofp-mapped": stacks(of_stacks(INNER), INNER),
     "nofp-reuse": stacks(of_generations, GENERATIONS),
     "nofp-many": stacks(of_stacks(MANY), MANY),

@@ -27,6 +27,17 @@ void jit_burn(const uint8_t *entry, unsigned ms)
         run(200000);
 }
 
+void jit_burn_by_calls(const uint8_t *entry, unsigned ms)
+{
+    const uint64_t end = cpu_ms() + ms;
+    burner *run;
+
+    memcpy(&run, &entry, sizeof(run));
+    while (cpu_ms() < end)
+        for (unsigned i = 0; i < 10000; i++)
+            run(1);
+}
+
 uint8_t *jit_map(void *addr, size_t size, int prot, int flags, int fd, off_t offset)
 {
     uint8_t *at = mmap(addr, size, prot, flags, fd, offset);

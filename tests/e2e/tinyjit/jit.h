@@ -24,6 +24,8 @@ void jit_protect(uint8_t *at, size_t size, int prot);
 
 /* Runs the code at `entry` until the thread has spent `ms` of the CPU's time. */
 void jit_burn(const uint8_t *entry, unsigned ms);
+/* The same by many short calls: all instructions of what is called take part of the time. */
+void jit_burn_by_calls(const uint8_t *entry, unsigned ms);
 /* Logs the code at `at`. */
 void jit_log(struct jit *jit, const uint8_t *at, size_t size, const char *name);
 /* Makes a function at `at`, logs it and runs it. */

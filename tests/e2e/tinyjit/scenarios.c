@@ -463,9 +463,9 @@ static void log_frameless(struct jit *jit, uint8_t *at, const uint8_t *callee, u
     jit_log(jit, at, CODE_FRAMELESS_SIZE, name);
 }
 
-/* Functions first ... first + 4, each of which calls the next; the last one burns. */
-static void run_frameless(struct jit *jit, uint8_t *at, const char *prefix, unsigned first,
-                          uint8_t frame, bool tables_mapped, unsigned ms)
+/* Makes the functions first ... first + 4, each of which calls the next; returns the first one. */
+static const uint8_t *make_frameless(struct jit *jit, uint8_t *at, const char *prefix,
+                                     unsigned first, uint8_t frame, bool tables_mapped)
 {
     const uint8_t *callee = NULL;
     char name[64];
@@ -475,12 +475,23 @@ static void run_frameless(struct jit *jit, uint8_t *at, const char *prefix, unsi
         log_frameless(jit, at + i * FRAMELESS_STRIDE, callee, frame, tables_mapped, name);
         callee = at + i * FRAMELESS_STRIDE;
     }
-    jit_burn(callee, ms);
+    return callee;
+}
+
+static void run_frameless(struct jit *jit, uint8_t *at, const char *prefix, unsigned first,
+                          uint8_t frame, bool tables_mapped, unsigned ms)
+{
+    jit_burn(make_frameless(jit, at, prefix, first, frame, tables_mapped), ms);
 }
 
 static void run_nofp(struct jit *jit)
 {
     run_frameless(jit, jit_heap(PAGE), "inner", 0, 16, false, 300);
+}
+
+static void run_nofp_calls(struct jit *jit)
+{
+    jit_burn_by_calls(make_frameless(jit, jit_heap(PAGE), "inner", 0, 16, false), 500);
 }
 
 static void run_nofp_mapped(struct jit *jit)
@@ -565,9 +576,10 @@ const struct scenario scenarios[] = {
     {"prefork", "two workers with one dump and one memory for code", run_prefork},
     {"threads", "4 threads, one dump", run_threads},
     {"nofp", "no frame pointers, unwind tables in the dump only", run_nofp},
+    {"nofp-calls", "the same with short calls", run_nofp_calls},
     {"nofp-mapped", "no frame pointers, unwind tables behind the code", run_nofp_mapped},
-    {"nofp-reuse", "the same with three generations at one address", run_nofp_reuse},
-    {"nofp-many", "the same with 1,000 functions", run_nofp_many},
+    {"nofp-reuse", "as nofp with three generations at one address", run_nofp_reuse},
+    {"nofp-many", "as nofp with 1,000 functions", run_nofp_many},
     {"debug", "source lines", run_debug},
     {"debug-biased", "source lines, 0x40 too far as V8 and LLVM write them", run_debug_biased},
     {"fixed", "one function, called as the argument says", run_fixed},
