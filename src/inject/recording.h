@@ -89,6 +89,7 @@ struct recording {
 
     struct marker *markers; /* in order of their records */
     size_t marker_count, marker_capacity;
+    bool is_injected;   /* by us or by perf inject: it maps what they write */
     struct tally tally; /* of the samples; their processes only where maps are looked for */
     uint64_t end_time;  /* of anything, ns */
     struct tasks tasks;

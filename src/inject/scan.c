@@ -86,6 +86,17 @@ static size_t marker_path_size(const char *name)
     return size;
 }
 
+/* jit-<pid>-jitted-<k>.so is ours, jitted-<pid>-<index>.so is of perf inject. */
+static bool is_image(const char *name)
+{
+    const char *base = strrchr(name, '/');
+    const size_t size = strlen(name);
+
+    base = base ? base + 1 : name;
+    return (starts_with(base, "jit-") || starts_with(base, "jitted-")) && strstr(base, "jitted-") &&
+           strcmp(name + size - strlen(".so"), ".so") == 0;
+}
+
 static int add_marker(struct recording *recording, const struct perfdata_mapping *mapping,
                       size_t path_size, uint64_t time, uint64_t record)
 {
@@ -155,6 +166,7 @@ static int scan_mapping(struct recording *recording, const struct perfdata_recor
     const size_t path_size = marker_path_size(mapping.filename);
     if (path_size)
         return add_marker(recording, &mapping, path_size, time, record->number);
+    recording->is_injected |= is_image(mapping.filename);
     enum place_mapping_kind kind = PLACE_FILE;
     if (is_anonymous(mapping.filename))
         kind = PLACE_ANONYMOUS;

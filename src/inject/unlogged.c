@@ -94,7 +94,12 @@ int unlogged_report(const struct recording *recording)
     if (collect(recording, &list) < 0)
         return -ENOMEM;
     describe(&list, processes, sizeof(processes));
-    if (recording->marker_count == 0 && options->dump_count == 0 && !options->perf_map)
+    const bool has_names =
+        recording->marker_count > 0 || options->dump_count > 0 || options->perf_map;
+    if (!has_names && recording->is_injected)
+        diag_report(recording->diag, DIAG_WARNING, path, DIAG_NO_OFFSET,
+                    "the code of its dumps was injected into it already: the output is a copy");
+    else if (!has_names)
         diag_report(recording->diag, DIAG_WARNING, path, DIAG_NO_OFFSET,
                     "no process in it mapped a jit-*.dump, so there is nothing to inject and the "
                     "output is a copy: was the runtime's jitdump option on while perf recorded? "
