@@ -44,12 +44,13 @@ size_t image_compression_size(const struct image_target *target)
     return file_size(target, ELF_T_CHDR);
 }
 
-/* Turns one structure, already of the target's class, into the target's byte order at `at`. */
-static void translate(const struct image_target *target, Elf_Type type, void *structure, void *at)
+/* Turns structures, already of the target's class, into the target's byte order at `at`. */
+static void translate_all(const struct image_target *target, Elf_Type type, void *structures,
+                          size_t count, void *at)
 {
-    const size_t size = file_size(target, type);
+    const size_t size = count * file_size(target, type);
     const Elf_Data from = {
-        .d_buf = structure, .d_type = type, .d_version = EV_CURRENT, .d_size = size};
+        .d_buf = structures, .d_type = type, .d_version = EV_CURRENT, .d_size = size};
     Elf_Data to = {.d_buf = at, .d_type = type, .d_version = EV_CURRENT, .d_size = size};
 
     /* Fails for sizes and versions that do not fit, and these do. */
@@ -57,6 +58,11 @@ static void translate(const struct image_target *target, Elf_Type type, void *st
         elf64_xlatetof(&to, &from, data_encoding(target));
     else
         elf32_xlatetof(&to, &from, data_encoding(target));
+}
+
+static void translate(const struct image_target *target, Elf_Type type, void *structure, void *at)
+{
+    translate_all(target, type, structure, 1, at);
 }
 
 void image_encode_header(const struct image_target *target, const Elf64_Ehdr *header, void *at)
@@ -131,23 +137,25 @@ void image_encode_section_header(const struct image_target *target, const Elf64_
     translate(target, ELF_T_SHDR, &narrow, at);
 }
 
-void image_encode_symbol(const struct image_target *target, const Elf64_Sym *symbol, void *at)
+void image_encode_symbols(const struct image_target *target, Elf64_Sym *symbols, size_t count,
+                          void *at)
 {
-    Elf64_Sym wide = *symbol;
+    Elf32_Sym narrow[IMAGE_SYMBOLS_AT_ONCE];
 
     if (target->is_64bit) {
-        translate(target, ELF_T_SYM, &wide, at);
+        translate_all(target, ELF_T_SYM, symbols, count, at);
         return;
     }
-    Elf32_Sym narrow = {
-        .st_name = symbol->st_name,
-        .st_value = (Elf32_Addr)symbol->st_value,
-        .st_size = (Elf32_Word)symbol->st_size,
-        .st_info = symbol->st_info,
-        .st_other = symbol->st_other,
-        .st_shndx = symbol->st_shndx,
-    };
-    translate(target, ELF_T_SYM, &narrow, at);
+    for (size_t i = 0; i < count; i++)
+        narrow[i] = (Elf32_Sym){
+            .st_name = symbols[i].st_name,
+            .st_value = (Elf32_Addr)symbols[i].st_value,
+            .st_size = (Elf32_Word)symbols[i].st_size,
+            .st_info = symbols[i].st_info,
+            .st_other = symbols[i].st_other,
+            .st_shndx = symbols[i].st_shndx,
+        };
+    translate_all(target, ELF_T_SYM, narrow, count, at);
 }
 
 void image_encode_compression(const struct image_target *target, const Elf64_Chdr *header, void *at)

@@ -28,8 +28,12 @@ void image_encode_header(const struct image_target *target, const Elf64_Ehdr *he
 void image_encode_segment(const struct image_target *target, const Elf64_Phdr *segment, void *at);
 void image_encode_section_header(const struct image_target *target, const Elf64_Shdr *section,
                                  void *at);
-void image_encode_symbol(const struct image_target *target, const Elf64_Sym *symbol, void *at);
 void image_encode_compression(const struct image_target *target, const Elf64_Chdr *header,
                               void *at);
+
+/* The same of symbols, of which there are many: up to so many. They are not changed. */
+#define IMAGE_SYMBOLS_AT_ONCE 64
+void image_encode_symbols(const struct image_target *target, Elf64_Sym *symbols, size_t count,
+                          void *at);
 
 #endif /* JITINJECT_IMAGE_ENCODE_H */

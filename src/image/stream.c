@@ -31,15 +31,6 @@ int image_stream_flush(struct image_stream *stream)
     return stream->err;
 }
 
-uint8_t *image_stream_take(struct image_stream *stream, size_t size)
-{
-    if (image_stream_room(stream) < size)
-        image_stream_flush(stream);
-    uint8_t *at = stream->buffer + stream->used;
-    stream->used += size;
-    return at;
-}
-
 void image_stream_put(struct image_stream *stream, const void *bytes, size_t size)
 {
     const uint8_t *from = bytes;

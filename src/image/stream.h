@@ -24,11 +24,6 @@ int image_stream_open(struct image_stream *stream, struct image_output *output, 
                       uint8_t *buffer, size_t capacity);
 void image_stream_close(struct image_stream *stream);
 
-/*
- * The next `size` bytes of the stream, at most its capacity, for the caller to fill before the next
- * call. Never NULL.
- */
-uint8_t *image_stream_take(struct image_stream *stream, size_t size);
 void image_stream_put(struct image_stream *stream, const void *bytes, size_t size);
 int image_stream_flush(struct image_stream *stream);
 
@@ -41,6 +36,19 @@ static inline uint64_t image_stream_position(const struct image_stream *stream)
 static inline size_t image_stream_room(const struct image_stream *stream)
 {
     return stream->capacity - stream->used;
+}
+
+/*
+ * The next `size` bytes of the stream, at most its capacity, for the caller to fill before the next
+ * call. Never NULL.
+ */
+static inline uint8_t *image_stream_take(struct image_stream *stream, size_t size)
+{
+    if (image_stream_room(stream) < size)
+        image_stream_flush(stream);
+    uint8_t *at = stream->buffer + stream->used;
+    stream->used += size;
+    return at;
 }
 
 #endif /* JITINJECT_IMAGE_STREAM_H */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "symbols.h"
 
-#include "encode.h"
 #include "jitinject/bytes.h"
 
 #include <elf.h>
@@ -97,12 +96,21 @@ void image_symbols_lay_out(struct image *image)
     image->end = image->names.offset + image->names.size;
 }
 
-static void put(struct image_symbols *symbols, const Elf64_Sym *symbol)
+static void encode(struct image_symbols *symbols)
 {
     const struct image_target *target = symbols->image->target;
+    const size_t size = symbols->waiting_count * image_symbol_size(target);
 
-    image_encode_symbol(target, symbol,
-                        image_stream_take(&symbols->table, image_symbol_size(target)));
+    image_encode_symbols(target, symbols->waiting, symbols->waiting_count,
+                         image_stream_take(&symbols->table, size));
+    symbols->waiting_count = 0;
+}
+
+static void put(struct image_symbols *symbols, const Elf64_Sym *symbol)
+{
+    symbols->waiting[symbols->waiting_count++] = *symbol;
+    if (symbols->waiting_count == IMAGE_SYMBOLS_AT_ONCE)
+        encode(symbols);
 }
 
 /* The symbols before those of code. The name of the sentinel is the last one. */
@@ -175,5 +183,6 @@ int image_symbols_finish(struct image_symbols *symbols)
 {
     if (symbols->section != SHN_UNDEF)
         close_table(symbols);
+    encode(symbols);
     return image_stream_flush(&symbols->table);
 }

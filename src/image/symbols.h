@@ -4,12 +4,15 @@
 #ifndef JITINJECT_IMAGE_SYMBOLS_H
 #define JITINJECT_IMAGE_SYMBOLS_H
 
+#include "encode.h"
 #include "internal.h"
 #include "stream.h"
 
 struct image_symbols {
     struct image *image;
     struct image_stream table;
+    Elf64_Sym waiting[IMAGE_SYMBOLS_AT_ONCE]; /* to be encoded, and go to the table */
+    size_t waiting_count;
     uint64_t next_name; /* where the next name goes in .strtab */
     uint64_t end;       /* of the last function */
     uint16_t section;   /* ... which is in this one; SHN_UNDEF: there is none */
