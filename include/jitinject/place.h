@@ -193,8 +193,8 @@ static inline bool place_view_covers(const struct place_view *view, uint32_t pid
 
 /*
  * The view that covers the address and the time, as large as is easily told; it may be empty, and
- * `found` is right for the two all the same. Only one thread may ask: the first call makes what all
- * of them need. 0 or -ENOMEM.
+ * `found` is right for the two all the same. Only one thread may ask: what many calls need is made
+ * by the first, and times that are near the one before are found sooner. 0 or -ENOMEM.
  */
 int place_look(struct place *place, uint32_t pid, uint64_t addr, uint64_t time,
                struct place_view *view);

@@ -9,26 +9,34 @@
 /* Bytes of an event: whole pages. */
 #define EVENT_MAX (UINT32_MAX - (uint32_t)PAGE + 1)
 
-/* Events for [start, end) of the file of `value`: one, where it is not beyond all bounds. */
-static int add_events(struct place *place, struct process *process, uint64_t time, uint64_t start,
-                      uint64_t end, uint32_t value)
+/* Adds `model` for [start, end): once, where that is not beyond all bounds. */
+static int add_events(struct place *place, struct process *process, uint64_t start, uint64_t end,
+                      const struct event *model)
 {
-    for (; start < end; process->event_count++) {
+    while (start < end) {
         const uint64_t left = end - start;
         const uint32_t len = left < EVENT_MAX ? (uint32_t)left : EVENT_MAX;
         if (place->event_count == UINT32_MAX ||
             !array_reserve(&place->events, &place->event_capacity, place->event_count + 1))
             return -ENOMEM;
-        place->events[place->event_count] = (struct event){.time = time,
-                                                           .addr = start,
-                                                           .len = len,
-                                                           .value = value,
-                                                           .pid = process->pid,
-                                                           .order = (uint32_t)place->event_count};
-        place->event_count++;
+        struct event *event = &place->events[place->event_count++];
+        *event = *model;
+        event->addr = start;
+        event->len = len;
+        event->process = process->number;
+        process->change_count += model->is_change;
+        process->event_count += model->value != MAPPED_FILE;
+        place->unwritten_count += model->value == MAPPED_FILE;
         start += len;
     }
     return 0;
+}
+
+int events_add_file(struct place *place, struct process *process, const struct mapping *mapping)
+{
+    const struct event event = {.time = mapping->time, .value = MAPPED_FILE, .is_change = true};
+
+    return add_events(place, process, mapping->start, mapping->end, &event);
 }
 
 size_t events_find_rests(const struct rangemap *model, uint64_t start, uint64_t end,
@@ -54,22 +62,24 @@ int events_map_rests(struct place *place, struct process *process, uint64_t time
 {
     int err = 0;
 
-    for (size_t i = 0; i < count && !err; i++)
-        err = add_events(place, process, time, rests[i].start, rests[i].end, rests[i].value);
+    for (size_t i = 0; i < count && !err; i++) {
+        const struct event event = {.time = time, .value = rests[i].value};
+        err = add_events(place, process, rests[i].start, rests[i].end, &event);
+    }
     return err;
 }
 
 /* Events, and what a reader has mapped then. */
-static int map_ours(struct place *place, struct process *process, uint64_t time, uint64_t start,
-                    uint64_t end, uint32_t value)
+static int map_ours(struct place *place, struct process *process, uint64_t start, uint64_t end,
+                    const struct event *event)
 {
     struct range rests[2];
     const size_t count = events_find_rests(&process->model, start, end, rests);
-    int err = add_events(place, process, time, start, end, value);
+    int err = add_events(place, process, start, end, event);
 
-    err = err ? err : events_map_rests(place, process, time, rests, count);
+    err = err ? err : events_map_rests(place, process, event->time, rests, count);
     if (!err)
-        err = rangemap_set(&process->model, start, end, value, time);
+        err = rangemap_set(&process->model, start, end, event->value, event->time);
     return err ? err : rangemap_set(&process->covered, start, end, 0, 0);
 }
 
@@ -90,14 +100,16 @@ static uint64_t last_change(const struct rangemap *model, uint64_t start, uint64
  * Something of a file that lies away from its code. That may count from a time in the past, when
  * its memory came to be; what came to be here after that would hide this, so it is mapped again.
  */
-static int map_room(struct place *place, struct process *process, uint64_t time, uint64_t start,
-                    uint64_t end, uint32_t value)
+static int map_room(struct place *place, struct process *process, uint64_t start, uint64_t end,
+                    const struct event *event)
 {
     const uint64_t changed = last_change(&process->model, start, end);
-    int err = map_ours(place, process, time, start, end, value);
+    int err = map_ours(place, process, start, end, event);
 
-    if (!err && changed >= time && changed < UINT64_MAX)
-        err = map_ours(place, process, changed + 1, start, end, value);
+    if (!err && changed >= event->time && changed < UINT64_MAX) {
+        const struct event again = {.time = changed + 1, .value = event->value};
+        err = map_ours(place, process, start, end, &again);
+    }
     return err;
 }
 
@@ -109,6 +121,7 @@ static int open_file(struct place *place, struct process *process, uint64_t time
 {
     const struct bias *bias = &place->biases[value - MAPPED_FIRST_BIAS];
     const struct place_file *file = &place->files[bias->file];
+    const struct event event = {.time = time, .value = value};
     const uint64_t head = UINT64_C(0) - bias->offset;
     uint64_t head_end = head + file->head_size;
     uint64_t tables = file->tables_offset - bias->offset;
@@ -122,64 +135,140 @@ static int open_file(struct place *place, struct process *process, uint64_t time
         tables = 0;
     }
     if (file->head_size && !err)
-        err = map_room(place, process, time, head, head_end, value);
+        err = map_room(place, process, head, head_end, &event);
     if (file->tables_size && tables && !err)
-        err = map_room(place, process, time, tables, tables + file->tables_size, value);
+        err = map_room(place, process, tables, tables + file->tables_size, &event);
     return err;
+}
+
+static int map_code(struct place *place, struct process *process, uint64_t start, uint64_t end,
+                    const struct event *event)
+{
+    const int err = open_file(place, process, event->time, event->value);
+
+    return err ? err : map_ours(place, process, start, end, event);
 }
 
 int events_map_code(struct place *place, struct process *process, uint64_t time, uint64_t start,
                     uint64_t end, uint32_t value)
 {
-    const struct history_change change = {.time = time, .start = start, .end = end, .value = value};
-    int err = open_file(place, process, time, value);
+    const struct event event = {.time = time, .value = value, .is_change = true};
 
-    if (!err)
-        err = map_ours(place, process, time, start, end, value);
-    return err ? err : history_add(&process->history, &change);
+    return map_code(place, process, start, end, &event);
 }
 
-/* By time; made in one order for equal times, which the order of the array keeps. */
-static int compare_events(const void *left, const void *right)
+int events_map_piece(struct place *place, struct process *process, uint64_t time,
+                     const struct code *code, uint32_t value)
 {
-    const struct event *a = left, *b = right;
+    const struct event event = {.time = time, .value = value, .is_change = true, .is_piece = true};
 
-    if (a->time != b->time)
-        return a->time < b->time ? -1 : 1;
-    if (a->pid != b->pid)
-        return a->pid < b->pid ? -1 : 1;
-    return (a->order > b->order) - (a->order < b->order);
-}
-
-/* They were made in order of time, most of them. */
-void events_sort(struct place *place)
-{
-    bool sorted = true;
-
-    for (size_t i = 1; i < place->event_count && sorted; i++)
-        sorted = compare_events(&place->events[i - 1], &place->events[i]) < 0;
-    if (!sorted)
-        qsort(place->events, place->event_count, sizeof(*place->events), compare_events);
+    return map_code(place, process, code->addr, code->addr + code->size, &event);
 }
 
 /*
  * Room for what is to be expected where addresses are used again, at once: an event for each piece
- * that replaces others, and one for what it leaves of them. Arrays that grow were twice there.
+ * that replaces others, and one for what it leaves of them. An array that grows is twice there.
  */
 int events_expect_replaced(struct place *place)
 {
-    size_t total = 0;
-    int err = 0;
+    size_t replaced = 0;
 
-    for (size_t i = 0; i < place->process_count && !err; i++) {
-        struct process *process = place->processes[i];
-        size_t replaced = 0;
+    for (size_t i = 0; i < place->process_count; i++) {
+        const struct process *process = place->processes[i];
         for (size_t e = 0; e < process->extent_count; e++)
             replaced += process->extents[e].layer > 0 ? process->extents[e].count : 0;
-        err = history_expect(&process->history, replaced);
-        total += replaced;
     }
-    if (err)
-        return err;
-    return array_reserve(&place->events, &place->event_capacity, 2 * total) ? 0 : -ENOMEM;
+    return array_reserve(&place->events, &place->event_capacity, 2 * replaced) ? 0 : -ENOMEM;
+}
+
+/* By time; in the order that they were made in where neither that nor the process tells. */
+static int compare_events(const struct place *place, uint32_t left, uint32_t right)
+{
+    const struct event *a = &place->events[left], *b = &place->events[right];
+    const uint32_t pid_a = place->processes[a->process]->pid;
+    const uint32_t pid_b = place->processes[b->process]->pid;
+
+    if (a->time != b->time)
+        return a->time < b->time ? -1 : 1;
+    if (pid_a != pid_b)
+        return pid_a < pid_b ? -1 : 1;
+    return (left > right) - (left < right);
+}
+
+static int compare_numbers(const void *left, const void *right, void *place)
+{
+    return compare_events(place, *(const uint32_t *)left, *(const uint32_t *)right);
+}
+
+/* Puts the event that has number order[i] to place i, one circle of them after another. */
+static void move_events(struct event *events, uint32_t *order, size_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const struct event first = events[i];
+        uint32_t to = i, from;
+        for (; (from = order[to]) != i; to = from) {
+            events[to] = events[from];
+            order[to] = to;
+        }
+        events[to] = first;
+        order[to] = to;
+    }
+}
+
+/* They were made in order of time, most of them. What is sorted is their numbers, which are
+ * smaller.
+ */
+static int sort(struct place *place)
+{
+    bool sorted = true;
+
+    for (uint32_t i = 1; i < place->event_count && sorted; i++)
+        sorted = compare_events(place, i - 1, i) < 0;
+    if (sorted)
+        return 0;
+    uint32_t *order = array_new(place->event_count, sizeof(*order));
+    if (!order)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < place->event_count; i++)
+        order[i] = i;
+    qsort_r(order, place->event_count, sizeof(*order), compare_numbers, place);
+    move_events(place->events, order, place->event_count);
+    array_free(order, place->event_count, sizeof(*order));
+    return 0;
+}
+
+static int list_unwritten(struct place *place)
+{
+    size_t count = 0;
+
+    place->unwritten = array_new(place->unwritten_count, sizeof(*place->unwritten));
+    if (!place->unwritten)
+        return -ENOMEM;
+    for (uint32_t i = 0; count < place->unwritten_count; i++)
+        if (place->events[i].value == MAPPED_FILE)
+            place->unwritten[count++] = i;
+    return 0;
+}
+
+static int make_histories(struct place *place)
+{
+    int err = 0;
+
+    for (size_t i = 0; i < place->process_count && !err; i++)
+        err = history_expect(&place->processes[i]->history, place->processes[i]->change_count);
+    for (uint32_t i = 0; i < place->event_count && !err; i++)
+        if (place->events[i].is_change)
+            err = history_add(&place->processes[place->events[i].process]->history, i);
+    for (size_t i = 0; i < place->process_count && !err; i++)
+        err = history_index(&place->processes[i]->history, place->events);
+    return err;
+}
+
+int events_finish(struct place *place)
+{
+    int err = sort(place);
+
+    if (!err)
+        err = list_unwritten(place);
+    return err ? err : make_histories(place);
 }

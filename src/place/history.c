@@ -2,233 +2,297 @@
 #include "history.h"
 
 #include "jitinject/array.h"
+#include "jitinject/rangemap.h"
 
 #include <errno.h>
 #include <stdlib.h>
+
+/* Changes in a block; 1 << BLOCK_BITS * HISTORY_LEVELS is more than there can be. */
+#define BLOCK_BITS 4
 
 int history_expect(struct history *history, size_t count)
 {
     return array_reserve(&history->changes, &history->capacity, count) ? 0 : -ENOMEM;
 }
 
-int history_add(struct history *history, const struct history_change *change)
+int history_add(struct history *history, uint32_t number)
 {
-    if (change->start >= change->end)
-        return 0;
-    if (history->count == UINT32_MAX ||
-        !array_reserve(&history->changes, &history->capacity, history->count + 1))
+    if (!array_reserve(&history->changes, &history->capacity, history->count + 1))
         return -ENOMEM;
-    history->changes[history->count] = *change;
-    history->changes[history->count].order = (uint32_t)history->count;
-    history->count++;
+    history->changes[history->count++] = number;
     return 0;
 }
 
-static int compare_bounds(const void *left, const void *right)
+/* The start of each change that covers the start of none before it. Allocators come back to where
+ * they began, so most later ones cover it. */
+static int find_centers(const struct history *history, struct rangemap *centers)
 {
-    uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+    int err = 0;
 
-    return (a > b) - (a < b);
+    for (size_t i = 0; i < history->count && !err; i++) {
+        const struct event *event = &history->events[history->changes[i]];
+        /* The stamp keeps neighbours apart. */
+        if (!rangemap_overlaps(centers, event->addr, event->addr + event->len))
+            err = rangemap_set(centers, event->addr, event->addr + 1, 0, i);
+    }
+    return err;
 }
 
-/* Number of bounds at or below `address`. */
-static size_t bounds_up_to(const struct history *history, uint64_t address)
+static int make_nodes(struct history *history, const struct rangemap *centers)
 {
-    size_t low = 0, high = history->bound_count;
+    const struct range *range;
+    size_t count = 0;
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (history->bounds[middle] <= address)
+    for (struct rangemap_at at = {0}; rangemap_get(centers, at); rangemap_next(centers, &at))
+        count++;
+    history->nodes = array_new(count + 1, sizeof(*history->nodes));
+    if (!history->nodes)
+        return -ENOMEM;
+    for (struct rangemap_at at = {0}; (range = rangemap_get(centers, at));
+         rangemap_next(centers, &at))
+        history->nodes[history->node_count++] =
+            (struct history_node){.center = range->start, .start = UINT64_MAX};
+    history->nodes[count] = (struct history_node){0};
+    return 0;
+}
+
+/* The node of a change. */
+static size_t node_of(const struct history *history, const struct event *event)
+{
+    size_t low = 0, high = history->node_count;
+
+    for (;;) {
+        const size_t middle = low + (high - low) / 2;
+        const uint64_t center = history->nodes[middle].center;
+        if (event_covers(event, center))
+            return middle;
+        if (center < event->addr)
             low = middle + 1;
         else
             high = middle;
     }
-    return low;
+}
+
+/* Puts the changes, which are by time, into the order of their nodes. */
+static int deal_changes(struct history *history)
+{
+    uint32_t *sorted = array_new(history->count, sizeof(*sorted));
+    uint32_t *homes = array_new(history->count, sizeof(*homes)); /* nodes of the changes */
+    struct history_node *nodes = history->nodes;
+    const int err = sorted && homes ? 0 : -ENOMEM;
+
+    for (size_t i = 0; i < history->count && !err; i++) {
+        const struct event *event = &history->events[history->changes[i]];
+        const size_t home = node_of(history, event);
+        struct history_node *node = &nodes[home];
+        if (event->addr < node->start)
+            node->start = event->addr;
+        if (event->addr + event->len > node->end)
+            node->end = event->addr + event->len;
+        homes[i] = (uint32_t)home;
+        nodes[home + 1].first++;
+    }
+    for (size_t n = 0; n < history->node_count && !err; n++)
+        nodes[n + 1].first += nodes[n].first;
+    /* Filling moves each node's start to its end, which is the next node's start. */
+    for (size_t i = 0; i < history->count && !err; i++)
+        sorted[nodes[homes[i]].first++] = history->changes[i];
+    for (size_t n = history->node_count; n > 0 && !err; n--)
+        nodes[n].first = nodes[n - 1].first;
+    nodes[0].first = 0;
+    for (size_t n = 0; n < history->node_count && !err; n++)
+        nodes[n].next = nodes[n].first;
+    free(homes);
+    if (!err) {
+        free(history->changes);
+        history->changes = sorted;
+    } else {
+        free(sorted);
+    }
+    return err;
+}
+
+static void include(struct history_span *span, uint64_t start, uint64_t end)
+{
+    if (start < span->start)
+        span->start = start;
+    if (end > span->end)
+        span->end = end;
+}
+
+/* Only whole blocks have a span. */
+static int make_spans(struct history *history)
+{
+    size_t total = 0;
+
+    for (size_t count = history->count >> BLOCK_BITS; count; count >>= BLOCK_BITS) {
+        history->levels[history->level_count++] = total;
+        total += count;
+    }
+    history->spans = array_new(total, sizeof(*history->spans));
+    if (!history->spans)
+        return -ENOMEM;
+    for (size_t i = 0; i < total; i++)
+        history->spans[i] = (struct history_span){.start = UINT64_MAX};
+    for (size_t i = 0; i < history->count; i++) {
+        const struct event *event = &history->events[history->changes[i]];
+        for (unsigned level = 0; level < history->level_count; level++) {
+            const unsigned bits = BLOCK_BITS * (level + 1);
+            if (i >> bits < history->count >> bits)
+                include(&history->spans[history->levels[level] + (i >> bits)], event->addr,
+                        event->addr + event->len);
+        }
+    }
+    return 0;
+}
+
+int history_index(struct history *history, const struct event *events)
+{
+    struct rangemap centers = {0};
+
+    history->events = events;
+    if (history->count == 0)
+        return 0;
+    int err = find_centers(history, &centers);
+    if (!err)
+        err = make_nodes(history, &centers);
+    rangemap_clear(&centers);
+    if (!err)
+        err = deal_changes(history);
+    return err ? err : make_spans(history);
+}
+
+static bool is_after(const struct history *history, uint32_t change, uint64_t time)
+{
+    return history->events[history->changes[change]].time > time;
 }
 
 /*
- * The nodes that make up the span of a change: node i has the children 2i and 2i + 1, and the
- * leaves, one for each space between two bounds, are the nodes from bound_count on.
+ * The first change of a node after `time`, up to `end`: from the last answer on in ever larger
+ * steps, until it is between two of them.
  */
-static size_t visit_nodes(const struct history *history, const struct history_change *change,
-                          size_t *nodes)
+static uint32_t find_next(const struct history *history, struct history_node *node, uint32_t end,
+                          uint64_t time)
 {
-    size_t count = 0;
-    size_t low = bounds_up_to(history, change->start) - 1 + history->bound_count;
-    size_t high = bounds_up_to(history, change->end) - 1 + history->bound_count;
+    uint32_t low = node->first, high = end, step = 1;
 
-    for (; low < high; low /= 2, high /= 2) {
-        if (low & 1)
-            nodes[count++] = low++;
-        if (high & 1)
-            nodes[count++] = --high;
+    if (node->next < high && !is_after(history, node->next, time)) {
+        low = node->next + 1;
+        for (; high - low > step && !is_after(history, low + step - 1, time); step *= 2)
+            low += step;
+        high = high - low > step ? low + step - 1 : high;
+    } else {
+        high = node->next;
+        for (; high - low > step && is_after(history, high - step, time); step *= 2)
+            high -= step;
+        low = high - low > step ? high - step + 1 : low;
     }
-    return count;
-}
-
-static int compare_changes(const void *left, const void *right)
-{
-    const struct history_change *a = left, *b = right;
-
-    if (a->time != b->time)
-        return a->time < b->time ? -1 : 1;
-    return (a->order > b->order) - (a->order < b->order);
-}
-
-/* They were made in order of time, most of them. */
-static void sort_changes(struct history *history)
-{
-    bool sorted = true;
-
-    for (size_t i = 1; i < history->count && sorted; i++)
-        sorted = compare_changes(&history->changes[i - 1], &history->changes[i]) < 0;
-    if (!sorted)
-        qsort(history->changes, history->count, sizeof(*history->changes), compare_changes);
-}
-
-static int collect_bounds(struct history *history)
-{
-    size_t distinct = 0;
-
-    history->bounds = malloc(2 * history->count * sizeof(*history->bounds));
-    if (!history->bounds)
-        return -ENOMEM;
-    for (size_t i = 0; i < history->count; i++) {
-        history->bounds[2 * i] = history->changes[i].start;
-        history->bounds[2 * i + 1] = history->changes[i].end;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (is_after(history, middle, time))
+            high = middle;
+        else
+            low = middle + 1;
     }
-    qsort(history->bounds, 2 * history->count, sizeof(*history->bounds), compare_bounds);
-    for (size_t i = 0; i < 2 * history->count; i++)
-        if (distinct == 0 || history->bounds[distinct - 1] != history->bounds[i])
-            history->bounds[distinct++] = history->bounds[i];
-    history->bound_count = distinct;
-    /* Where addresses are used again and again, few of the bounds are distinct. */
-    uint64_t *shrunk = realloc(history->bounds, distinct * sizeof(*history->bounds));
-    if (shrunk)
-        history->bounds = shrunk;
-    return 0;
+    return node->next = low;
 }
 
-int history_index(struct history *history)
+/* Keeps the box off [start, end), which does not cover the address. */
+static void keep_off(struct history_box *box, uint64_t addr, uint64_t start, uint64_t end)
 {
-    size_t nodes[128]; /* two a level */
-
-    if (history->count == 0)
-        return 0;
-    sort_changes(history);
-    int err = collect_bounds(history);
-    if (err)
-        return err;
-
-    size_t node_count = 2 * history->bound_count;
-    uint64_t entry_count = 0;
-    history->first = calloc(node_count + 1, sizeof(*history->first));
-    if (!history->first)
-        return -ENOMEM;
-    for (size_t i = 0; i < history->count; i++) {
-        size_t count = visit_nodes(history, &history->changes[i], nodes);
-        for (size_t n = 0; n < count; n++)
-            history->first[nodes[n] + 1]++;
-        entry_count += count;
-    }
-    if (entry_count > UINT32_MAX)
-        return -EOVERFLOW;
-    for (size_t n = 0; n < node_count; n++)
-        history->first[n + 1] += history->first[n];
-
-    history->entries = array_new((size_t)entry_count, sizeof(*history->entries));
-    history->times = array_new(history->count, sizeof(*history->times));
-    if (!history->entries || !history->times)
-        return -ENOMEM;
-    /* Filling moves each node's start to its end, which is the next node's start. */
-    for (size_t i = 0; i < history->count; i++) {
-        size_t count = visit_nodes(history, &history->changes[i], nodes);
-        for (size_t n = 0; n < count; n++)
-            history->entries[history->first[nodes[n]]++] = (uint32_t)i;
-        history->times[i] = history->changes[i].time;
-    }
-    for (size_t n = node_count; n > 0; n--)
-        history->first[n] = history->first[n - 1];
-    history->first[0] = 0;
-    return 0;
+    if (end <= addr && end > box->start)
+        box->start = end;
+    if (start > addr && start < box->end)
+        box->end = start;
 }
 
-/* Number of changes at or before `time`. */
-static size_t changes_up_to(const struct history *history, uint64_t time)
+/*
+ * How many of the changes before `end` are whole blocks that do not cover the address; *span is
+ * what they cover. They may be of other nodes, too. All changes of a node cover its center, so a
+ * block of one node reaches the address only with a change that covers it.
+ */
+static size_t find_blocks(const struct history *history, size_t end, uint64_t addr,
+                          struct history_span *span)
 {
-    size_t low = 0, high = history->count;
+    size_t size = 0;
 
+    for (unsigned level = 0; level < history->level_count; level++) {
+        const size_t block = (size_t)1 << BLOCK_BITS * (level + 1);
+        if (end % block)
+            break;
+        const struct history_span *next = &history->spans[history->levels[level] + end / block - 1];
+        if (addr >= next->start && addr < next->end)
+            break;
+        *span = *next;
+        size = block;
+    }
+    return size;
+}
+
+/* The last of the changes [first, end) that covers the address, if it is later than `found`; else
+ * `found`. The box is kept off those after it. */
+static const struct event *find_last(const struct history *history, size_t first, size_t end,
+                                     uint64_t addr, const struct event *found,
+                                     struct history_box *box)
+{
+    while (end > first) {
+        const struct event *event = &history->events[history->changes[end - 1]];
+        struct history_span span;
+        if (found && event < found)
+            break;
+        const size_t blocks = find_blocks(history, end, addr, &span);
+        if (blocks) {
+            keep_off(box, addr, span.start, span.end);
+            end -= blocks;
+            continue;
+        }
+        if (event_covers(event, addr))
+            return event;
+        keep_off(box, addr, event->addr, event->addr + event->len);
+        end--;
+    }
+    return found;
+}
+
+const struct event *history_find(struct history *history, uint64_t address, uint64_t time,
+                                 struct history_box *box)
+{
+    const struct event *found = NULL;
+    size_t low = 0, high = history->node_count;
+
+    *box = (struct history_box){.end = UINT64_MAX, .until = UINT64_MAX};
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
-        if (history->times[middle] <= time)
-            low = middle + 1;
-        else
+        struct history_node *node = &history->nodes[middle];
+        if (address < node->start || address >= node->end) {
+            keep_off(box, address, node->start, node->end);
+        } else {
+            const uint32_t end = node[1].first;
+            const uint32_t next = find_next(history, node, end, time);
+            found = find_last(history, node->first, next, address, found, box);
+            if (next < end && history->events[history->changes[next]].time < box->until)
+                box->until = history->events[history->changes[next]].time;
+        }
+        if (address < node->center) {
+            keep_off(box, address, node->center, UINT64_MAX);
             high = middle;
-    }
-    return low;
-}
-
-/* The first entry in [low, high) of a node that is for change number `number` or a later one. */
-static size_t entries_before(const struct history *history, size_t low, size_t high, size_t number)
-{
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (history->entries[middle] < number)
+        } else {
+            keep_off(box, address, 0, node->center);
             low = middle + 1;
-        else
-            high = middle;
+        }
     }
-    return low;
-}
-
-/* The answer for the leaf behind `below` bounds. */
-static void search(const struct history *history, size_t below, uint64_t time,
-                   struct history_memo *memo)
-{
-    const size_t number = changes_up_to(history, time);
-    size_t newest = 0, next = history->count; /* newest: and one more, 0 is none */
-
-    for (size_t node = below - 1 + history->bound_count; node > 0; node /= 2) {
-        const size_t first = history->first[node], end = history->first[node + 1];
-        const size_t later = entries_before(history, first, end, number);
-        if (later < end && history->entries[later] < next)
-            next = history->entries[later];
-        if (later > first && history->entries[later - 1] >= newest)
-            newest = history->entries[later - 1] + (size_t)1;
+    if (found) {
+        keep_off(box, address, 0, found->addr);
+        keep_off(box, address, found->addr + found->len, UINT64_MAX);
+        box->since = found->time;
     }
-    if (next < history->count)
-        memo->until = history->times[next];
-    if (newest > 0) {
-        memo->change = &history->changes[newest - 1];
-        memo->since = memo->change->time;
-    }
-}
-
-const struct history_change *history_find(const struct history *history, uint64_t address,
-                                          uint64_t time, struct history_memo *memo)
-{
-    if (memo->history == history && address >= memo->start && address < memo->end &&
-        time >= memo->since && time < memo->until)
-        return memo->change;
-
-    const size_t count = history->bound_count, below = bounds_up_to(history, address);
-    *memo = (struct history_memo){
-        .history = history,
-        .start = below > 0 ? history->bounds[below - 1] : 0,
-        .end = below < count ? history->bounds[below] : UINT64_MAX,
-        .until = UINT64_MAX,
-    };
-    if (below > 0 && below < count)
-        search(history, below, time, memo);
-    return memo->change;
+    return found;
 }
 
 void history_clear(struct history *history)
 {
     free(history->changes);
-    free(history->bounds);
-    free(history->first);
-    free(history->entries);
-    free(history->times);
+    free(history->nodes);
+    free(history->spans);
     *history = (struct history){0};
 }

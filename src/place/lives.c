@@ -41,6 +41,7 @@ static int new_life(struct place *place, struct process *first, const struct sta
     life = calloc(1, sizeof(*life));
     if (!life)
         return -ENOMEM;
+    life->number = (uint32_t)place->process_count;
     place->processes[place->process_count++] = life;
     life->pid = first->pid;
     life->first = first;

@@ -168,7 +168,7 @@ static int load(struct place *place, struct process *process, const struct code 
         return 0;
     if (code->layer == 0)
         return map_first_layer(place, process, code, &home->extents[extent], value);
-    return events_map_code(place, process, code->time ? code->time : 1, code->addr, end, value);
+    return events_map_piece(place, process, code->time ? code->time : 1, code, value);
 }
 
 int loads_run(struct place *place, struct process *process, uint64_t time, bool last)

@@ -6,22 +6,15 @@
 #include "lives.h"
 #include "place_internal.h"
 
-static int make_finders(struct place *place)
+/* Finds the pieces that are mapped with a bias. */
+static int make_finder(const struct place *place, struct bias *bias)
 {
-    int err = 0;
+    const struct place_file *file = &place->files[bias->file];
+    const struct place_extent *extent = &file->extents[bias->extent];
+    const size_t first = file->mirrors ? 0 : extent->first;
+    const size_t count = file->mirrors ? file->code_count : extent->count;
 
-    for (size_t i = 0; i < place->bias_count && !err; i++) {
-        struct bias *bias = &place->biases[i];
-        const struct place_file *file = &place->files[bias->file];
-        const struct place_extent *extent = &file->extents[bias->extent];
-        const size_t first = file->mirrors ? 0 : extent->first;
-        const size_t count = file->mirrors ? file->code_count : extent->count;
-        /* Addresses that are used over and over have one piece in each of very many extents. */
-        if (count > 1 && !bias->finder)
-            err = finder_new(file->codes + first, count, &bias->finder);
-    }
-    place->has_finders = !err;
-    return err;
+    return bias->finder ? 0 : finder_new(file->codes + first, count, &bias->finder);
 }
 
 static void within_addresses(struct place_view *view, uint64_t start, uint64_t end)
@@ -73,50 +66,55 @@ static bool is_unlogged(const struct process *process, uint64_t addr, struct pla
     return anonymous;
 }
 
-/* Where a mapping of ours has names: in its pieces, or its only one. */
-static void look_into(const struct place *place, const struct bias *bias, uint64_t addr,
-                      struct place_view *view)
+/* Where a mapping of ours has names: in its pieces. Code that replaces other code is mapped alone,
+ * and needs no finder. */
+static int look_into(struct place *place, const struct event *event, uint64_t addr,
+                     struct place_view *view)
 {
-    const struct place_extent *extent = &place->files[bias->file].extents[bias->extent];
-    const struct place_grid *grid = bias->finder ? &bias->finder->grid : NULL;
-    const uint64_t start = grid ? grid->start : extent->addr;
-    const uint64_t end = start + (grid ? grid->span : extent->size);
+    struct bias *bias = &place->biases[event->value - MAPPED_FIRST_BIAS];
 
-    view->found = addr >= start && addr < end ? PLACE_NAMED : PLACE_UNNAMED;
-    if (addr < start)
-        within_addresses(view, 0, start);
-    else if (addr >= end)
-        within_addresses(view, end, UINT64_MAX);
-    else
-        within_addresses(view, start, end);
-    if (view->found == PLACE_NAMED)
+    view->found = PLACE_NAMED;
+    if (event->is_piece)
+        return 0;
+    const int err = make_finder(place, bias);
+    if (err)
+        return err;
+    const struct place_grid *grid = &bias->finder->grid;
+    const uint64_t end = grid->start + grid->span;
+    if (addr >= grid->start && addr < end) {
+        within_addresses(view, grid->start, end);
         view->grid = grid;
+        return 0;
+    }
+    view->found = PLACE_UNNAMED;
+    if (addr < grid->start)
+        within_addresses(view, 0, grid->start);
+    else
+        within_addresses(view, end, UINT64_MAX);
+    return 0;
 }
 
 /* What the process, or else the one that it was forked from, had mapped there. */
-static void look_up(const struct place *place, const struct process *process, uint64_t addr,
-                    uint64_t time, struct place_view *view)
+static int look_up(struct place *place, struct process *process, uint64_t addr, uint64_t time,
+                   struct place_view *view)
 {
     bool anonymous = false;
 
     for (unsigned depth = 0; process && process->holds_code && depth < ANCESTORS_MAX; depth++) {
-        struct history_memo memo = {0};
         const bool is_child = process->forked && process->fork_time <= time;
-        const struct history_change *change = history_find(&process->history, addr, time, &memo);
+        struct history_box box;
+        const struct event *change = history_find(&process->history, addr, time, &box);
 
-        within_addresses(view, memo.start, memo.end);
+        within_addresses(view, box.start, box.end);
         /* An ancestor is asked for the time of the fork. */
         if (depth == 0)
-            within_times(view, memo.since, memo.until);
+            within_times(view, box.since, box.until);
         if (depth == 0 && process->forked)
             within_times(view, is_child ? process->fork_time : 0,
                          is_child ? UINT64_MAX : process->fork_time);
         /* A fork replaces what an earlier process of the same pid had. */
-        if (change && !(is_child && change->time < process->fork_time)) {
-            if (change->value != MAPPED_FILE)
-                look_into(place, &place->biases[change->value - MAPPED_FIRST_BIAS], addr, view);
-            return;
-        }
+        if (change && !(is_child && change->time < process->fork_time))
+            return change->value == MAPPED_FILE ? 0 : look_into(place, change, addr, view);
         anonymous |= is_in(&process->anonymous_ranges, addr, view);
         if (is_child)
             time = process->fork_time;
@@ -124,22 +122,22 @@ static void look_up(const struct place *place, const struct process *process, ui
     }
     if (anonymous)
         view->found = PLACE_UNNAMED;
+    return 0;
 }
 
 int place_look(struct place *place, uint32_t pid, uint64_t addr, uint64_t time,
                struct place_view *view)
 {
-    const int err = place->has_finders ? 0 : make_finders(place);
     struct process *process = process_find(place, pid);
 
     *view = (struct place_view){
         .pid = pid, .found = PLACE_ELSEWHERE, .end = UINT64_MAX, .until = UINT64_MAX};
-    if (err || !process)
-        return err;
+    if (!process)
+        return 0;
     process = lives_find(process, time, &view->since, &view->until);
     if (process->holds_code)
-        look_up(place, process, addr, time, view);
-    else if (is_unlogged(process, addr, view))
+        return look_up(place, process, addr, time, view);
+    if (is_unlogged(process, addr, view))
         view->found = PLACE_UNLOGGED;
     return 0;
 }

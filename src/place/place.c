@@ -32,6 +32,7 @@ void place_free(struct place *place)
         finder_free(place->biases[i].finder);
     free(place->biases);
     free(place->events);
+    free(place->unwritten);
     free(place->dropped);
     free(place->rows);
     free(place);
@@ -235,19 +236,34 @@ const struct place_file *place_files(const struct place *place, size_t *count)
 
 size_t place_event_count(const struct place *place)
 {
-    return place->event_count;
+    return place->event_count - place->unwritten_count;
+}
+
+/* Where the one is that is written as number `number`: behind those before it that are not. */
+static size_t find_written(const struct place *place, size_t number)
+{
+    size_t low = 0, high = place->unwritten_count;
+
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (place->unwritten[middle] - middle <= number)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return number + low;
 }
 
 struct place_event place_event(const struct place *place, size_t number)
 {
-    const struct event *event = &place->events[number];
+    const struct event *event = &place->events[find_written(place, number)];
     const struct bias *bias = &place->biases[event->value - MAPPED_FIRST_BIAS];
 
     return (struct place_event){.time = event->time,
                                 .addr = event->addr,
                                 .len = event->len,
                                 .offset = event->addr + bias->offset,
-                                .pid = event->pid,
+                                .pid = place->processes[event->process]->pid,
                                 .file = bias->file};
 }
 

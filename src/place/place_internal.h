@@ -20,6 +20,7 @@ struct mapping {
 
 struct process {
     uint32_t pid;
+    uint32_t number;        /* among all */
     struct process *first;  /* of those that the pid stood for one after the other; maybe itself */
     struct process **lives; /* of the first: all of them, by time; NULL: it is the only one */
     size_t life_count, life_capacity;
@@ -79,7 +80,8 @@ struct process {
     struct rangemap covered; /* where the model has anything but a real file */
     struct rangemap opened;  /* numbers of the files whose first page and tables it has */
     size_t next_load;
-    size_t last_step; /* of the timeline that concerns it */
+    size_t last_step;    /* of the timeline that concerns it */
+    size_t change_count; /* events for the history */
     struct history history;
 };
 
@@ -96,16 +98,7 @@ struct bias {
     uint32_t file;
     size_t extent;         /* of the file, where it does not mirror */
     uint64_t offset;       /* modulo 2^64 */
-    struct finder *finder; /* of the pieces that it maps; NULL: it is one, all of an extent */
-};
-
-/* A mapping event, as small as can be: there may be two for each piece. */
-struct event {
-    uint64_t time, addr;
-    uint32_t len;
-    uint32_t value; /* which bias it has: MAPPED_FIRST_BIAS and so on */
-    uint32_t pid;
-    uint32_t order; /* among those of equal time */
+    struct finder *finder; /* of the pieces that it maps; NULL: nobody has asked yet */
 };
 
 struct fork {
@@ -137,11 +130,12 @@ struct place {
     struct place_file *files;
     size_t file_count, file_capacity;
     struct bias *biases; /* by value - MAPPED_FIRST_BIAS */
-    bool has_finders;    /* each of them that needs one */
     size_t bias_count, bias_capacity;
 
     struct event *events; /* by time, in the end */
     size_t event_count, event_capacity;
+    uint32_t *unwritten; /* numbers of the events that there is nothing to write for, ascending */
+    size_t unwritten_count, unwritten_capacity;
     uint64_t *dropped;
     size_t dropped_count, dropped_capacity;
 

@@ -53,6 +53,7 @@ struct process *process_get(struct place *place, uint32_t pid)
         return NULL;
     process->pid = pid;
     process->first = process;
+    process->number = (uint32_t)place->process_count;
     place->processes[place->process_count++] = process;
     place->table[table_slot(place, pid)] = process;
     return process;

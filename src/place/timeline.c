@@ -27,15 +27,13 @@ static int drop(struct place *place, struct process *process, const struct mappi
     return 0;
 }
 
-static int map_file(struct process *process, const struct mapping *mapping)
+static int map_file(struct place *place, struct process *process, const struct mapping *mapping)
 {
-    const struct history_change change = {
-        .time = mapping->time, .start = mapping->start, .end = mapping->end, .value = MAPPED_FILE};
     int err = 0;
 
     if (process->holds_code &&
         (!process->has_model || rangemap_overlaps(&process->covered, mapping->start, mapping->end)))
-        err = history_add(&process->history, &change);
+        err = events_add_file(place, process, mapping);
     if (!process->has_model)
         return err;
     if (!err)
@@ -121,16 +119,11 @@ static int compare_records(const void *left, const void *right)
 
 static int finish(struct place *place)
 {
-    int err = 0;
-
-    events_sort(place);
     if (place->dropped_count > 0)
         qsort(place->dropped, place->dropped_count, sizeof(*place->dropped), compare_records);
-    for (size_t i = 0; i < place->process_count && !err; i++) {
+    for (size_t i = 0; i < place->process_count; i++)
         clear_model(place->processes[i]);
-        err = history_index(&place->processes[i]->history);
-    }
-    return err;
+    return events_finish(place);
 }
 
 static int run_step(struct place *place, const struct step *step)
@@ -144,7 +137,7 @@ static int run_step(struct place *place, const struct step *step)
     if (!err && mapping->kind == PLACE_ANONYMOUS)
         err = map_anonymous(place, process, mapping);
     else if (!err)
-        err = map_file(process, mapping);
+        err = map_file(place, process, mapping);
     return err;
 }
 
