@@ -9,12 +9,16 @@
 /* PERF_RECORD_MISC_USER of PERF_RECORD_MISC_CPUMODE_MASK */
 #define CPUMODE_USER 2
 
-/* Views that are kept, of memory of different processes and in different places: some for each
- * key. */
-#define SET_BITS   8
-#define SETS       (1u << SET_BITS)
-#define WAYS       4
-#define PLACE_BITS 24 /* of an address; what lies nearer is seldom in different views */
+/*
+ * Views that are kept, of memory of different processes and in different places: some for each
+ * key. Small ones are of code that was replaced, and very many of them lie side by side.
+ */
+#define SETS             256u
+#define WAYS             4
+#define PLACE_BITS       24 /* of an address; what lies nearer is seldom in different views */
+#define SMALL_VIEWS      2048u
+#define SMALL_PLACE_BITS 10
+#define SMALL_MAX        (UINT64_C(1) << 16) /* bytes */
 /* Samples that are searched for together: more reads than a processor can have under way. */
 #define SEARCHES 64
 
@@ -34,6 +38,7 @@ struct count {
     struct rangemap rows; /* by pid; value: number of the row, until they are sorted */
     size_t last_row;      /* samples of one process come one after another */
     struct set sets[SETS];
+    struct counted small[SMALL_VIEWS];
     struct place_query searches[SEARCHES]; /* not made yet */
     struct counted *searching[SEARCHES];   /* whose they are */
     size_t search_count;
@@ -130,43 +135,71 @@ static int flush(struct count *count, const struct counted *counted)
     return 0;
 }
 
-/* Where views of that memory are kept. */
+/* Where, of so many, views of that memory are kept. */
+static size_t key_of(const struct perfdata_sample *sample, unsigned place_bits, uint32_t keys)
+{
+    const uint32_t mixed = (sample->pid ^ (uint32_t)(sample->ip >> place_bits)) * 0x9e3779b1u;
+
+    return (uint64_t)mixed * keys >> 32;
+}
+
 static struct set *set_of(struct count *count, const struct perfdata_sample *sample)
 {
-    const uint32_t mixed = (sample->pid ^ (uint32_t)(sample->ip >> PLACE_BITS)) * 0x9e3779b1u;
-
-    return &count->sets[mixed >> (32 - SET_BITS)];
+    return &count->sets[key_of(sample, PLACE_BITS, SETS)];
 }
 
-static struct counted *find_counted(struct set *set, const struct perfdata_sample *sample)
+static struct counted *small_of(struct count *count, const struct perfdata_sample *sample)
 {
-    for (size_t i = 0; i < WAYS; i++)
-        if (place_view_covers(&set->ways[i].view, sample->pid, sample->ip, sample->time))
-            return &set->ways[i];
-    return NULL;
+    return &count->small[key_of(sample, SMALL_PLACE_BITS, SMALL_VIEWS)];
 }
 
-/* Looks for a view of the sample, which takes the place of the oldest one. */
-static int make_counted(struct count *count, struct set *set, const struct perfdata_sample *sample,
+static bool covers(const struct counted *counted, const struct perfdata_sample *sample)
+{
+    return place_view_covers(&counted->view, sample->pid, sample->ip, sample->time);
+}
+
+/* Looks for a view of the sample, which takes the place of another one. */
+static int make_counted(struct count *count, const struct perfdata_sample *sample,
                         struct counted **out)
 {
-    struct counted *counted = &set->ways[set->oldest];
+    struct place_view view;
+    int err = place_look(count->recording->place, sample->pid, sample->ip, sample->time, &view);
 
-    set->oldest = (set->oldest + 1) % WAYS;
-    search(count);
-    const int err = flush(count, counted);
-    *counted = (struct counted){0};
-    *out = counted;
-    return err ? err
-               : place_look(count->recording->place, sample->pid, sample->ip, sample->time,
-                            &counted->view);
+    if (err)
+        return err;
+    if (view.end - view.start <= SMALL_MAX) {
+        *out = small_of(count, sample);
+    } else {
+        struct set *set = set_of(count, sample);
+        *out = &set->ways[set->oldest];
+        set->oldest = (set->oldest + 1) % WAYS;
+    }
+    if ((*out)->view.grid)
+        search(count);
+    err = flush(count, *out);
+    **out = (struct counted){.view = view};
+    return err;
+}
+
+/* A view that covers the sample, kept or new. */
+static int find_counted(struct count *count, const struct perfdata_sample *sample,
+                        struct counted **out)
+{
+    struct set *set = set_of(count, sample);
+
+    for (size_t i = 0; i < WAYS; i++) {
+        *out = &set->ways[i];
+        if (covers(*out, sample))
+            return 0;
+    }
+    *out = small_of(count, sample);
+    return covers(*out, sample) ? 0 : make_counted(count, sample, out);
 }
 
 static int add(struct count *count, const struct perfdata_sample *sample)
 {
-    struct set *set = set_of(count, sample);
-    struct counted *counted = find_counted(set, sample);
-    const int err = counted ? 0 : make_counted(count, set, sample, &counted);
+    struct counted *counted;
+    const int err = find_counted(count, sample, &counted);
 
     if (err)
         return err;
@@ -204,6 +237,8 @@ int count_finish(struct count *count)
     for (size_t i = 0; i < SETS && !err; i++)
         for (size_t k = 0; k < WAYS && !err; k++)
             err = flush(count, &count->sets[i].ways[k]);
+    for (size_t i = 0; i < SMALL_VIEWS && !err; i++)
+        err = flush(count, &count->small[i]);
     if (summary->process_count > 0)
         qsort(summary->processes, summary->process_count, sizeof(*summary->processes),
               compare_rows);
