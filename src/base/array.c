@@ -35,7 +35,7 @@ void array_free(void *items, size_t count, size_t item_size)
     const size_t size = count * item_size;
 
     if (items && size >= LARGE)
-        madvise(items, size / HUGE_PAGE * HUGE_PAGE, MADV_DONTNEED);
+        madvise(items, whole_pages(size), MADV_DONTNEED);
     free(items);
 }
 
