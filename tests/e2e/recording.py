@@ -45,6 +45,14 @@ def need_recorder():
     return perf
 
 
+def remove_map(dump):
+    """Takes away the perf map that the writer of a dump may have left, too, or another process with its
+    pid: names are to come from the dump alone."""
+    pid = re.search(r"(\d+)\.dump$", dump).group(1)
+    with contextlib.suppress(FileNotFoundError):
+        os.remove(f"/tmp/perf-{pid}.map")
+
+
 def record(folder, command, options=("-g",), env=None, clock="mono",
            keep_maps=False):
     """Records `command`, run in `folder`; dumps that it leaves elsewhere are moved there. Without
@@ -58,12 +66,8 @@ def record(folder, command, options=("-g",), env=None, clock="mono",
     for path in profiles.markers(os.path.join(folder, "perf.data")):
         if os.path.dirname(path) != os.path.realpath(folder) and os.path.exists(path):
             shutil.move(path, folder)
-        if keep_maps:
-            continue
-        # Names are to come from the dumps alone.
-        pid = re.search(r"(\d+)\.dump$", path).group(1)
-        with contextlib.suppress(FileNotFoundError):
-            os.remove(f"/tmp/perf-{pid}.map")
+        if not keep_maps:
+            remove_map(path)
     return profiles.Recording(folder)
 
 

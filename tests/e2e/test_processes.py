@@ -385,6 +385,7 @@ def record_fpm(folder, script, more=()):
     perf.wait()
     for path in set(markers(folder).values()):
         shutil.move(path, folder)
+        recording.remove_map(path)
 
 
 def of_fpm(outcome, samples=None):

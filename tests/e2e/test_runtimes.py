@@ -76,7 +76,7 @@ def of_wasm(made, outcome):
     leaves = outcome.leaves()
     functions = {symbol for symbol in leaves if symbol.startswith(WASM_NAME.decode())}
     samples = sum(leaves[symbol] for symbol in functions)
-    outcome.expect(len(functions) > 300 and len(functions) > 0.8 * samples,
+    outcome.expect(len(functions) > 200 and len(functions) > 0.8 * samples,
                    f"{samples} samples in {len(functions)} functions, of which each runs once")
     outcome.expect(len(outcome.images) <= 9, f"{len(outcome.images)} .so files")
     # V8's builtins lie in the text of node and have a mapping each; all else is on the heap.
