@@ -27,7 +27,7 @@ def main(clock):
     if "TINYJIT" not in os.environ:
         recording.skip("tinyjit makes code of x86-64 only")
     mixed = {**{f"plain{n}": 20 for n in range(20)}, **{f"gen{n}": 200 for n in range(5)}}
-    well = judge("mixed", None if clock == "own" else clock, simple(mixed, 5, 7))
+    well = judge("mixed", None if clock == "own" else clock, simple(mixed, 5, 7, unknown=0.02))
     if clock == "own":
         well &= judge("plain", None, simple(equal("plain", 20), 1, 2))
     return 0 if well else 1
