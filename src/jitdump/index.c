@@ -166,10 +166,27 @@ static int add_record(struct builder *builder, const struct jitdump_record *reco
     }
 }
 
+/* Gives back what the last block has beyond its pieces: in small dumps that is as much as they
+ * hold.
+ */
+static void trim(struct jitdump_index *index)
+{
+    const size_t end = ((size_t)1 << index->block_bits) + index->count;
+    const unsigned bits = 63 - (unsigned)__builtin_clzll(end - 1);
+
+    if (index->count == 0)
+        return;
+    struct code **block = &index->blocks[bits - index->block_bits];
+    struct code *trimmed = realloc(*block, (end - ((size_t)1 << bits)) * sizeof(**block));
+    if (trimmed)
+        *block = trimmed;
+}
+
 static int finish(struct builder *builder)
 {
     struct jitdump_index *index = builder->index;
 
+    trim(index);
     index->stats = *reader_stats(builder->reader);
     int err = pairing_finish(&builder->pairing, index, index->stats.cut_bytes > 0);
     if (err)
