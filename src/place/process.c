@@ -156,8 +156,8 @@ static uint64_t *list_libraries(const struct process *from, size_t *count)
     return files;
 }
 
-/* A library takes the addresses of its data, too. */
-static int collect_mappings(struct process *process, const struct process *from)
+/* What `from` mapped up to `until`. A library takes the addresses of its data, too. */
+static int collect_mappings(struct process *process, const struct process *from, uint64_t until)
 {
     size_t count;
     uint64_t *libraries = list_libraries(from, &count);
@@ -167,6 +167,8 @@ static int collect_mappings(struct process *process, const struct process *from)
         const struct mapping *mapping = &from->mappings[i];
         struct rangemap *ranges =
             mapping->kind == PLACE_ANONYMOUS ? &process->anonymous_ranges : &process->file_ranges;
+        if (mapping->time > until)
+            continue;
         err = rangemap_set(ranges, mapping->start, mapping->end, 0, 0);
         if (!err && mapping->kind != PLACE_ANONYMOUS && process->load_count > 0 &&
             mapping->time >= process->loads[0]->time)
@@ -179,18 +181,22 @@ static int collect_mappings(struct process *process, const struct process *from)
     return err;
 }
 
-/* What a process had and inherited; only one with code needs the latter. */
+/*
+ * What a process had and inherited; only one with code needs the latter. What its parent mapped
+ * after the fork it never had.
+ */
 static int collect_ranges(struct process *process)
 {
-    const struct process *from = process->parent;
+    const struct process *child = process, *from = process->parent;
     const bool has_code = process->code_count > 0 || process->load_count > 0;
-    int err = collect_mappings(process, process);
+    int err = collect_mappings(process, process, UINT64_MAX);
 
     for (unsigned depth = 1; has_code && from && depth < ANCESTORS_MAX && !err; depth++) {
-        err = collect_mappings(process, from);
+        err = collect_mappings(process, from, child->fork_time);
         for (size_t i = 0; i < from->code_count && !err; i++)
             err = rangemap_set(&process->anonymous_ranges, from->codes[i]->addr,
                                from->codes[i]->addr + from->codes[i]->size, 0, 0);
+        child = from;
         from = from->parent;
     }
     return err;
@@ -201,14 +207,15 @@ static int collect_ranges(struct process *process)
 static int collect_for_family(const struct process *process)
 {
     struct process *const family = process->family;
-    const struct process *from = process;
-    int err = collect_mappings(family, process);
+    const struct process *child = process, *from = process->parent;
+    int err = collect_mappings(family, process, UINT64_MAX);
 
     for (unsigned depth = 1; depth < ANCESTORS_MAX && !err; depth++) {
-        from = from->parent;
         if (!from || from->family == family)
             break;
-        err = collect_mappings(family, from);
+        err = collect_mappings(family, from, child->fork_time);
+        child = from;
+        from = from->parent;
     }
     return err;
 }

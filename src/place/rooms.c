@@ -73,14 +73,18 @@ static const struct range *obstacle(const struct process *process, enum cover co
 
 bool rooms_library_base(const struct process *process, uint64_t addr, uint64_t *base)
 {
+    uint64_t until = UINT64_MAX; /* what came after the fork is not inherited */
+
     for (unsigned depth = 0; process && depth < ANCESTORS_MAX; depth++) {
         for (size_t i = 0; i < process->mapping_count; i++) {
             const struct mapping *mapping = &process->mappings[i];
-            if (mapping->kind != PLACE_FILE || mapping->start > addr || mapping->end <= addr)
+            if (mapping->kind != PLACE_FILE || mapping->start > addr || mapping->end <= addr ||
+                mapping->time > until)
                 continue;
             *base = mapping->start - mapping->offset;
             return mapping->offset <= mapping->start;
         }
+        until = process->fork_time;
         process = process->parent;
     }
     return false;

@@ -456,6 +456,27 @@ static void tables_of_a_child_leave_its_parents_alone(void **state)
     place_free(place);
 }
 
+/* A library that the parent loads over that memory when the child has left. */
+static void a_child_has_no_library_that_its_parent_loads_later(void **state)
+{
+    struct code codes[] = {piece(300, HEAP + 0x20000, 64)};
+    struct place *place = new_place();
+    size_t files;
+
+    (void)state;
+    codes[0].unwind_size = 100;
+    codes[0].pid = 8;
+    assert_int_equal(place_add_fork(place, 8, 7, 200), 0);
+    assert_int_equal(place_add_mapping(place, 7, 400, HEAP, 0x40000, 0, PLACE_FILE, 1, 1), 0);
+    run(place, codes, 1);
+    const struct place_file *file = place_files(place, &files);
+    assert_int_equal(files, 1);
+    assert_int_equal(file->head_size, 0x1000);
+    assert_true(file->tables_size >= 100 + 8);
+    assert_int_equal(events_over(place, tables_addr(file), 0), 1);
+    place_free(place);
+}
+
 static void a_child_keeps_inherited_code(void **state)
 {
     struct code codes[] = {piece(100, HEAP, 64), piece(300, HEAP + 0x100, 64)};
@@ -655,6 +676,7 @@ int main(void)
         cmocka_unit_test(tables_go_into_reserved_memory_and_stay_there),
         cmocka_unit_test(tables_outlive_memory_that_is_newer_than_that_of_the_code),
         cmocka_unit_test(tables_of_a_child_leave_its_parents_alone),
+        cmocka_unit_test(a_child_has_no_library_that_its_parent_loads_later),
         cmocka_unit_test(a_child_keeps_inherited_code),
         cmocka_unit_test(nothing_is_early_where_a_file_was),
         cmocka_unit_test(a_file_of_before_costs_no_mappings),
