@@ -25,7 +25,7 @@ MANY = ["--functions", "4000", "--processes", "40", "--lines", "3", "--unwind"]
 SHORT = ["--functions", "100", "--samples", "1000", "--remaps", "1000"]
 LONG = ["--functions", "100", "--samples", "700000", "--remaps", "1000"]
 OF_LONG = ["long", "late_mappings", "false_rounds", "unknown_record"]
-SAMPLE, MMAP2, FINISHED_ROUND, UNKNOWN = 9, 10, 68, 90
+COMM, SAMPLE, MMAP2, FINISHED_ROUND, UNKNOWN = 3, 9, 10, 68, 90
 
 
 def inject(recording, scratch, serial):
@@ -74,6 +74,14 @@ def late_mappings(data, at):
     data[late:late] = moved
 
 
+def many_events(data, at):
+    """Before these come so many events that a scout keeps no more of them."""
+    for event in at[len(at) * 6 // 10:len(at) * 7 // 10]:
+        struct.pack_into("<IH", data, event, COMM, 0)
+        struct.pack_into("<Q", data, event + struct.unpack_from("<H", data, event + 6)[0] - 8, 0)
+    late_mappings(data, at)
+
+
 def false_rounds(data, at):
     """Words in samples that look like the end of a round, wherever one is looked for."""
     for sample in at[len(at) * 2 // 5:len(at) * 3 // 5]:
@@ -102,7 +110,7 @@ def recordings(names, scratch):
     path = generated / "perf.data"
     data = path.read_bytes()
     at = records(data, SAMPLE)
-    for change in late_mappings, false_rounds, unknown_record, broken_record:
+    for change in late_mappings, many_events, false_rounds, unknown_record, broken_record:
         changed = bytearray(data)
         change(changed, at)
         path.write_bytes(changed)
