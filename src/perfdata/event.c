@@ -88,8 +88,13 @@ bool perfdata_in_file_order(const struct perfdata *data)
 bool perfdata_sample(const struct perfdata *data, const struct perfdata_record *record,
                      struct perfdata_sample *sample)
 {
-    return record->type == PERFDATA_SAMPLE &&
-           event_sample(data, record->bytes, record->size, sample);
+    if (record->type != PERFDATA_SAMPLE)
+        return false;
+    const struct layout *layout = layout_of(data, record);
+    if (record->size < event_sample_size(layout))
+        return false;
+    event_sample(layout, record->bytes, data->swapped, sample);
+    return true;
 }
 
 static void decode_mmap2(const struct perfdata *data, const struct perfdata_record *record,

@@ -16,24 +16,25 @@ static inline const struct layout *event_layout(const struct perfdata *data, uin
     return data->attrs.uniform ? data->attrs.layouts : event_layout_by_id(data, type, bytes, size);
 }
 
-/* The fields of a sample. False: its attr lacks one of them, or the record is too short. */
-static inline bool event_sample(const struct perfdata *data, const uint8_t *bytes, size_t size,
+/* How large a sample has to be that it has all its fields; none is so large where its attr lacks
+ * one of them. */
+static inline size_t event_sample_size(const struct layout *layout)
+{
+    if (!layout || !layout->sample_ip || !layout->sample_tid || !layout->sample_time)
+        return SIZE_MAX;
+    /* The time is the last of the three. */
+    return layout->sample_time + sizeof(uint64_t);
+}
+
+/* The fields of a sample of at least event_sample_size() bytes. */
+static inline void event_sample(const struct layout *layout, const uint8_t *bytes, bool swapped,
                                 struct perfdata_sample *sample)
 {
-    const struct layout *layout = event_layout(data, PERFDATA_SAMPLE, bytes, size);
-    const bool swapped = data->swapped;
-
-    if (!layout || !layout->sample_ip || !layout->sample_tid || !layout->sample_time)
-        return false;
-    /* The time is the last of the three. */
-    if (layout->sample_time + sizeof(uint64_t) > size)
-        return false;
     sample->ip = bytes_u64(bytes + layout->sample_ip, swapped);
     sample->pid = bytes_u32(bytes + layout->sample_tid, swapped);
     sample->tid = bytes_u32(bytes + layout->sample_tid + 4, swapped);
     sample->time = bytes_u64(bytes + layout->sample_time, swapped);
     sample->cpumode = bytes_u16(bytes + 4, swapped) & MISC_CPUMODE_MASK;
-    return true;
 }
 
 #endif /* JITINJECT_PERFDATA_EVENT_H */
