@@ -19,13 +19,19 @@
 #define SMALL_VIEWS      2048u
 #define SMALL_PLACE_BITS 10
 #define SMALL_MAX        (UINT64_C(1) << 16) /* bytes */
-/* Samples that are searched for together: more reads than a processor can have under way. */
-#define SEARCHES 64
+/* Samples that are asked for together: more reads than a processor can have under way. */
+#define QUERIES 256
 
 struct counted {
     struct place_view view;
     uint64_t samples; /* in it */
     uint64_t named;   /* of these, where it has a grid */
+};
+
+/* Whether the address, of a view with a grid, has a name. */
+struct query {
+    struct counted *counted;
+    uint64_t addr;
 };
 
 struct set {
@@ -39,9 +45,9 @@ struct count {
     size_t last_row;      /* samples of one process come one after another */
     struct set sets[SETS];
     struct counted small[SMALL_VIEWS];
-    struct place_query searches[SEARCHES]; /* not made yet */
-    struct counted *searching[SEARCHES];   /* whose they are */
-    size_t search_count;
+    struct counted *last;          /* that covered a sample */
+    struct query queries[QUERIES]; /* not answered yet */
+    size_t query_count;
 };
 
 static int compare_rows(const void *left, const void *right)
@@ -65,6 +71,7 @@ int count_new(struct recording *recording, struct count **out)
         count = NULL;
     } else {
         count->recording = recording;
+        count->last = count->small;
     }
     *out = count;
     return err;
@@ -105,12 +112,28 @@ static struct inject_process *row_of(struct count *count, uint32_t pid)
     return &summary->processes[count->last_row];
 }
 
-static void search(struct count *count)
+/* Nearly all are answered by a bit, which is in the cache by now, the others by a search. */
+static void answer(struct count *count)
 {
-    place_search(count->searches, count->search_count);
-    for (size_t i = 0; i < count->search_count; i++)
-        count->searching[i]->named += count->searches[i].named;
-    count->search_count = 0;
+    struct query *const queries = count->queries;
+    struct place_query searches[QUERIES];
+    size_t open = 0;
+
+    for (size_t i = 0; i < count->query_count; i++) {
+        const struct query query = queries[i];
+        /* Nobody could foretell a branch for it. */
+        const bool is_full = place_view_is_full(&query.counted->view, query.addr);
+        query.counted->named += is_full;
+        queries[open] = query;
+        open += !is_full;
+    }
+    for (size_t i = 0; i < open; i++)
+        searches[i] =
+            (struct place_query){.view = &queries[i].counted->view, .addr = queries[i].addr};
+    place_search(searches, open);
+    for (size_t i = 0; i < open; i++)
+        queries[i].counted->named += searches[i].named;
+    count->query_count = 0;
 }
 
 /* Adds what was counted in a view to the row of its process. */
@@ -175,7 +198,7 @@ static int make_counted(struct count *count, const struct perfdata_sample *sampl
         set->oldest = (set->oldest + 1) % WAYS;
     }
     if ((*out)->view.grid)
-        search(count);
+        answer(count);
     err = flush(count, *out);
     **out = (struct counted){.view = view};
     return err;
@@ -198,23 +221,19 @@ static int find_counted(struct count *count, const struct perfdata_sample *sampl
 
 static int add(struct count *count, const struct perfdata_sample *sample)
 {
-    struct counted *counted;
-    const int err = find_counted(count, sample, &counted);
+    struct counted *counted = count->last;
+    const int err = covers(counted, sample) ? 0 : find_counted(count, sample, &counted);
 
     if (err)
         return err;
+    count->last = counted;
     counted->samples++;
     if (!counted->view.grid)
         return 0;
-    /* Nobody could foretell a branch for it. */
-    const bool is_full = place_view_is_full(&counted->view, sample->ip);
-    count->searches[count->search_count] =
-        (struct place_query){.view = &counted->view, .addr = sample->ip};
-    count->searching[count->search_count] = counted;
-    count->search_count += !is_full;
-    counted->named += is_full;
-    if (count->search_count == SEARCHES)
-        search(count);
+    place_view_fetch(&counted->view, sample->ip);
+    count->queries[count->query_count++] = (struct query){counted, sample->ip};
+    if (count->query_count == QUERIES)
+        answer(count);
     return 0;
 }
 
@@ -233,7 +252,7 @@ int count_finish(struct count *count)
     const struct inject_summary *summary = count->recording->summary;
     int err = 0;
 
-    search(count);
+    answer(count);
     for (size_t i = 0; i < SETS && !err; i++)
         for (size_t k = 0; k < WAYS && !err; k++)
             err = flush(count, &count->sets[i].ways[k]);
