@@ -198,7 +198,7 @@ void jitdump_lines_free(struct jitdump_lines *lines);
  */
 int jitdump_lines_open(struct jitdump_lines *lines, const struct jitdump *dump,
                        const struct code *code, uint64_t bias);
-/* The next entry, in the order of the record; false: that was all. */
-bool jitdump_lines_next(struct jitdump_lines *lines, struct jitdump_line *line);
+/* The next entries, at most `max`, in the order of the record; how many, 0: that was all. */
+size_t jitdump_lines_next(struct jitdump_lines *lines, struct jitdump_line *entries, size_t max);
 
 #endif /* JITINJECT_JITDUMP_H */

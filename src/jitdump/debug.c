@@ -13,7 +13,6 @@ struct jitdump_lines {
     struct debug_view view;
     struct debug_parser parser;
     struct debug_name name;
-    uint64_t base; /* what entries count from: the code's address as they have it */
     bool one_line; /* the entries are of no use, but the function's own line is known */
     char text[NAME_MAX_SIZE];
 };
@@ -49,12 +48,13 @@ static int find_loaded_addr(const struct jitdump_lines *lines, const struct jitd
 static int read_name(struct jitdump_lines *lines, const struct jitdump *dump,
                      const struct code *code)
 {
-    lines->name = (struct debug_name){0};
+    lines->name.text = (struct debug_text){0};
+    lines->name.is_parsed = false;
     if (code->name_size > sizeof(lines->text))
         return 0;
     int err = debug_view_copy(&lines->view, dump, code->name, code->name_size, lines->text);
     if (!err)
-        debug_name_parse(&lines->name, lines->text, code->name_size);
+        lines->name.text = (struct debug_text){.at = lines->text, .size = code->name_size};
     return err;
 }
 
@@ -68,26 +68,27 @@ static void set_range(struct jitdump_lines *lines, uint64_t addr, uint64_t size,
     if (__builtin_add_overflow(addr, size, &parser->high) ||
         __builtin_add_overflow(parser->high, beyond, &parser->high))
         parser->high = UINT64_MAX;
-    lines->base = addr + bias;
+    parser->base = addr + bias;
 }
 
 /*
  * Code of V8's Sparkplug has offsets in the bytecode for those in the code. The code is five to ten
  * times as long, so they end early in it; right ones would go on to its end.
  */
-static bool has_bytecode_offsets(const struct jitdump_lines *lines, const struct code *code)
+static bool has_bytecode_offsets(struct jitdump_lines *lines, const struct code *code)
 {
     struct debug_parser parser = lines->parser;
-    struct debug_entry entry;
-    uint64_t last = 0;
+    struct jitdump_line entry;
+    int64_t last = 0;
 
+    if (!debug_name_has_mark(&lines->name))
+        return false;
+    debug_name_parse(&lines->name);
     if (!lines->name.is_baseline)
         return false;
-    while (debug_parse(&parser, &entry)) {
-        const uint64_t offset = entry.addr - lines->base;
-        if (offset < code->size && offset > last)
-            last = offset;
-    }
+    while (debug_parse(&parser, &entry, 1))
+        if (entry.offset < (int64_t)code->size && entry.offset > last)
+            last = entry.offset;
     return last < code->size / 3;
 }
 
@@ -98,12 +99,13 @@ static bool has_bytecode_offsets(const struct jitdump_lines *lines, const struct
 static uint64_t find_base(const struct jitdump_lines *lines, uint64_t record_addr, uint64_t addr)
 {
     struct debug_parser parser = lines->parser;
-    struct debug_entry entry;
+    struct jitdump_line entry;
 
-    if (record_addr == addr || !debug_parse(&parser, &entry) ||
-        (entry.addr >= parser.low && entry.addr <= parser.high))
+    parser.base = 0;
+    if (record_addr == addr || !debug_parse(&parser, &entry, 1))
         return addr;
-    return record_addr;
+    const uint64_t first = (uint64_t)entry.offset;
+    return first >= parser.low && first <= parser.high ? addr : record_addr;
 }
 
 int jitdump_lines_open(struct jitdump_lines *lines, const struct jitdump *dump,
@@ -142,25 +144,16 @@ int jitdump_lines_open(struct jitdump_lines *lines, const struct jitdump *dump,
     return 0;
 }
 
-bool jitdump_lines_next(struct jitdump_lines *lines, struct jitdump_line *line)
+size_t jitdump_lines_next(struct jitdump_lines *lines, struct jitdump_line *entries, size_t max)
 {
-    struct debug_entry entry;
-
-    if (!debug_parse(&lines->parser, &entry))
-        return false;
-    if (lines->one_line) {
-        entry.addr = lines->base;
-        entry.line = lines->name.line;
-        entry.column = lines->name.column;
-        lines->parser.left = 0;
-    }
-    *line = (struct jitdump_line){
-        .offset = (int64_t)(entry.addr - lines->base),
-        .line = entry.line > 0 ? (uint32_t)entry.line : 0,
-        .column = entry.column > 0 ? (uint32_t)entry.column : 0,
-        .file = entry.file.at,
-        .file_size = entry.file.size,
-        .is_whole = lines->one_line,
-    };
-    return true;
+    if (!lines->one_line)
+        return debug_parse(&lines->parser, entries, max);
+    if (max == 0 || !debug_parse(&lines->parser, entries, 1))
+        return 0;
+    entries->offset = 0;
+    entries->line = (uint32_t)lines->name.line;
+    entries->column = (uint32_t)lines->name.column;
+    entries->is_whole = true;
+    lines->parser.left = 0;
+    return 1;
 }

@@ -31,34 +31,34 @@ struct debug_text {
 
 #define DEBUG_PATHS_MAX 8
 
-/* What the name of a function says of its source. All zero: nothing. */
+/* The name of a function, and what it says of its source: nothing, if all that is zero. */
 struct debug_name {
+    struct debug_text text;
+    bool is_parsed;                           /* what follows is set */
     struct debug_text paths[DEBUG_PATHS_MAX]; /* of its file, the likeliest first */
     size_t path_count;
     int32_t line, column;
     bool is_baseline; /* compiled by V8's Sparkplug */
 };
 
-/* Understands names as V8 has them: "JS:*add /tmp/app.js:2:13". */
-void debug_name_parse(struct debug_name *name, const char *text, size_t size);
-
-struct debug_entry {
-    uint64_t addr; /* as written */
-    int32_t line, column;
-    struct debug_text file;
-};
+/* Understands names as V8 has them, "JS:*add /tmp/app.js:2:13", unless that has been done: few of
+ * them are ever asked. */
+void debug_name_parse(struct debug_name *name);
+/* Whether it has the mark of Sparkplug. Only the rest of the name tells that it is V8's. */
+bool debug_name_has_mark(const struct debug_name *name);
 
 struct debug_parser {
     const uint8_t *at, *end; /* of the entries not read yet */
     uint64_t left;           /* entries, as the record says */
     bool swapped;
     uint64_t low, high; /* plausible addresses */
-    const struct debug_name *name;
+    uint64_t base;      /* what entries count from: the code's address as they have it */
+    struct debug_name *name;
     struct debug_text last_file;
 };
 
-/* The next entry, or false at the end of what can be read. */
-bool debug_parse(struct debug_parser *parser, struct debug_entry *entry);
+/* The next entries, at most `max`; how many, 0 at the end of what can be read. */
+size_t debug_parse(struct debug_parser *parser, struct jitdump_line *entries, size_t max);
 
 /* Fields of DEBUG_INFO from the record's start, and of an entry from its own. */
 enum {

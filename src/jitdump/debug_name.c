@@ -27,18 +27,18 @@ static bool take_number(const char *text, size_t *size, int32_t *value)
  * Names as well as paths may hold spaces ("get size /tmp/my file.js"), so each space may be that
  * one.
  */
-void debug_name_parse(struct debug_name *name, const char *text, size_t size)
+static void parse(struct debug_name *name)
 {
-    const char *colon = memchr(text, ':', size);
-    const char *end;
+    const char *text = name->text.at;
+    size_t size = name->text.size;
+    const char *colon = size ? memchr(text, ':', size) : NULL;
 
-    *name = (struct debug_name){0};
     if (!colon || !take_number(text, &size, &name->column) ||
         !take_number(text, &size, &name->line)) {
-        *name = (struct debug_name){0};
+        name->column = 0;
         return;
     }
-    end = text + size;
+    const char *end = text + size;
     name->is_baseline = colon + 1 < end && colon[1] == '^';
     for (const char *at = colon; at < end && name->path_count < DEBUG_PATHS_MAX;) {
         const char *space = memchr(at, ' ', (size_t)(end - at));
@@ -49,4 +49,20 @@ void debug_name_parse(struct debug_name *name, const char *text, size_t size)
             name->paths[name->path_count++] =
                 (struct debug_text){.at = at, .size = (size_t)(end - at)};
     }
+}
+
+void debug_name_parse(struct debug_name *name)
+{
+    if (name->is_parsed)
+        return;
+    *name = (struct debug_name){.text = name->text, .is_parsed = true};
+    parse(name);
+}
+
+bool debug_name_has_mark(const struct debug_name *name)
+{
+    const struct debug_text *text = &name->text;
+    const char *colon = text->size ? memchr(text->at, ':', text->size) : NULL;
+
+    return colon && colon + 1 < text->at + text->size && colon[1] == '^';
 }

@@ -23,12 +23,18 @@ static bool is_same_file(const struct debug_text *file)
     return file->size == 1 && (uint8_t)file->at[0] == 0xff;
 }
 
+static bool is_equal(const struct debug_text *a, const struct debug_text *b)
+{
+    return a->size == b->size && (a->size == 0 || memcmp(a->at, b->at, a->size) == 0);
+}
+
 static bool is_text(const struct debug_text *file)
 {
+    unsigned controls = 0; /* counted to the end, without a branch: many bytes at a time */
+
     for (size_t i = 0; i < file->size; i++)
-        if ((uint8_t)file->at[i] < ' ' || file->at[i] == 0x7f)
-            return false;
-    return true;
+        controls += (uint8_t)file->at[i] < ' ' || file->at[i] == 0x7f;
+    return controls == 0;
 }
 
 /* Whether what is at `next` can stand behind an entry: one more, or the end of the record. */
@@ -42,61 +48,100 @@ static bool goes_on(const struct debug_parser *parser, const uint8_t *next)
     return addr >= parser->low && addr <= parser->high;
 }
 
-/* The path of the function's name that makes the entry's size come out right, or NULL. */
-static const struct debug_text *find_overwritten(const struct debug_parser *parser,
-                                                 const uint8_t *file)
+/* Takes the path of the function's name that makes the entry's size come out right, if there is
+ * one.
+ */
+static void take_overwritten(struct debug_parser *parser, const uint8_t *file)
 {
+    debug_name_parse(parser->name);
     for (size_t i = 0; i < parser->name->path_count; i++) {
         const struct debug_text *path = &parser->name->paths[i];
         if (path->size < (size_t)(parser->end - file) && file[path->size] == '\0' &&
-            goes_on(parser, file + path->size + 1))
-            return path;
+            goes_on(parser, file + path->size + 1)) {
+            parser->last_file = *path;
+            parser->at = file + path->size + 1;
+            return;
+        }
     }
-    return NULL;
+}
+
+/* The entry at `at`, of parser->last_file. */
+static void take_entry(const struct debug_parser *parser, const uint8_t *at,
+                       struct jitdump_line *entry)
+{
+    const int32_t line = (int32_t)bytes_u32(at + DEBUG_ENTRY_LINE, parser->swapped);
+    const int32_t column = (int32_t)bytes_u32(at + DEBUG_ENTRY_COLUMN, parser->swapped);
+
+    entry->offset = (int64_t)(bytes_u64(at, parser->swapped) - parser->base);
+    entry->line = line > 0 ? (uint32_t)line : 0;
+    entry->column = column > 0 ? (uint32_t)column : 0;
+    entry->file = parser->last_file.at;
+    entry->file_size = parser->last_file.size;
+    entry->is_whole = false;
 }
 
 /*
- * The end of the name of an entry's file. Nearly always it is the name of the entry before, which
- * *again says. NULL: it has no end.
+ * Entries of the same file as the one before, with one more behind each: nearly all are like that.
+ * How many.
  */
-static const uint8_t *find_nul(const struct debug_parser *parser, const uint8_t *file, bool *again)
+static size_t parse_same_file(struct debug_parser *parser, struct jitdump_line *entries, size_t max)
 {
-    const struct debug_text *last = &parser->last_file;
-    const size_t room = (size_t)(parser->end - file);
+    const struct debug_text last = parser->last_file;
+    const size_t size = DEBUG_ENTRY_FILE + last.size + 1;
+    const uint8_t *at = parser->at;
+    size_t count = 0;
 
-    *again = last->size > 0 && last->size < room && file[last->size] == '\0' &&
-             memcmp(file, last->at, last->size) == 0;
-    return *again ? file + last->size : memchr(file, '\0', room);
+    if (last.size == 0 || parser->left == 0)
+        return 0;
+    if (max > parser->left - 1)
+        max = (size_t)(parser->left - 1);
+    for (; count < max && (size_t)(parser->end - at) > size + DEBUG_ENTRY_FILE; at += size) {
+        const uint64_t next = bytes_u64(at + size, parser->swapped);
+        if (at[size - 1] != '\0' || memcmp(at + DEBUG_ENTRY_FILE, last.at, last.size) != 0 ||
+            next < parser->low || next > parser->high)
+            break;
+        take_entry(parser, at, &entries[count++]);
+    }
+    parser->at = at;
+    parser->left -= count;
+    return count;
 }
 
-bool debug_parse(struct debug_parser *parser, struct debug_entry *entry)
+/* One entry, whatever it is like. */
+static bool parse_any(struct debug_parser *parser, struct jitdump_line *entry)
 {
-    bool again;
+    const uint8_t *at = parser->at;
 
-    if (parser->left == 0 || parser->end - parser->at <= DEBUG_ENTRY_FILE)
+    if (parser->left == 0 || parser->end - at <= DEBUG_ENTRY_FILE)
         return false;
-    const uint8_t *file = parser->at + DEBUG_ENTRY_FILE;
-    const uint8_t *nul = find_nul(parser, file, &again);
+    const uint8_t *file = at + DEBUG_ENTRY_FILE;
+    const uint8_t *nul = memchr(file, '\0', (size_t)(parser->end - file));
     if (!nul)
         return false;
-    entry->addr = bytes_u64(parser->at, parser->swapped);
-    entry->line = (int32_t)bytes_u32(parser->at + DEBUG_ENTRY_LINE, parser->swapped);
-    entry->column = (int32_t)bytes_u32(parser->at + DEBUG_ENTRY_COLUMN, parser->swapped);
-    entry->file = again
-                      ? parser->last_file
-                      : (struct debug_text){.at = (const char *)file, .size = (size_t)(nul - file)};
+    const struct debug_text name = {.at = (const char *)file, .size = (size_t)(nul - file)};
+    const bool again = is_equal(&name, &parser->last_file);
     parser->at = nul + 1;
     parser->left--;
 
-    if (is_same_file(&entry->file)) {
-        entry->file = parser->last_file;
-    } else if (!goes_on(parser, parser->at) || (!again && !is_text(&entry->file))) {
-        const struct debug_text *path = find_overwritten(parser, file);
-        if (path) {
-            entry->file = *path;
-            parser->at = file + path->size + 1;
-        }
+    if (!is_same_file(&name)) {
+        if (!again)
+            parser->last_file = name;
+        if (!goes_on(parser, parser->at) || (!again && !is_text(&name)))
+            take_overwritten(parser, file);
     }
-    parser->last_file = entry->file;
+    take_entry(parser, at, entry);
     return true;
+}
+
+size_t debug_parse(struct debug_parser *parser, struct jitdump_line *entries, size_t max)
+{
+    size_t count = 0;
+
+    while (count < max) {
+        count += parse_same_file(parser, entries + count, max - count);
+        if (count == max || !parse_any(parser, &entries[count]))
+            break;
+        count++;
+    }
+    return count;
 }

@@ -5,6 +5,8 @@
 /* So many functions, spread over the dump, tell as much as all of a large one. */
 #define SURVEY_FUNCTIONS 2048
 
+#define ENTRIES_AT_ONCE 32
+
 /* What V8 writes into the reserved word of the header, src/diagnostics/perf-jit.cc. */
 #define V8_RESERVED 0xdeadbeefu
 
@@ -16,21 +18,28 @@ struct survey {
     uint64_t beyond;    /* ... with lines behind their end that the bias would bring back */
 };
 
+/* Line 0 also marks the end of the code, which is no place in it. */
+static bool counts(const struct jitdump_line *entry, const struct code *code)
+{
+    return entry->line != 0 && !entry->is_whole && entry->offset >= -DEBUG_BEFORE &&
+           entry->offset <= (int64_t)code->size + DEBUG_BIAS;
+}
+
 static void look_at(struct survey *survey, struct jitdump_lines *lines, const struct code *code)
 {
+    struct jitdump_line entries[ENTRIES_AT_ONCE];
     int64_t first = INT64_MAX, last = INT64_MIN;
-    struct jitdump_line line;
+    size_t count;
 
-    while (jitdump_lines_next(lines, &line)) {
-        /* Line 0 also marks the end of the code, which is no place in it. */
-        if (line.line == 0 || line.is_whole || line.offset < -DEBUG_BEFORE ||
-            line.offset > (int64_t)code->size + DEBUG_BIAS)
-            continue;
-        if (line.offset < first)
-            first = line.offset;
-        if (line.offset > last)
-            last = line.offset;
-    }
+    while ((count = jitdump_lines_next(lines, entries, ENTRIES_AT_ONCE)) > 0)
+        for (size_t i = 0; i < count; i++) {
+            if (!counts(&entries[i], code))
+                continue;
+            if (entries[i].offset < first)
+                first = entries[i].offset;
+            if (entries[i].offset > last)
+                last = entries[i].offset;
+        }
     if (first > last)
         return;
     survey->functions++;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "buffer.h"
 
-#include "jitinject/array.h"
 #include "jitinject/bytes.h"
 
 #include <stdlib.h>
@@ -10,13 +9,6 @@ void lines_buffer_free(struct lines_buffer *buffer)
 {
     free(buffer->bytes);
     *buffer = (struct lines_buffer){0};
-}
-
-uint8_t *lines_room(struct lines_buffer *buffer, size_t size)
-{
-    if (!array_reserve(&buffer->bytes, &buffer->capacity, buffer->size + size))
-        buffer->failed = true;
-    return buffer->failed ? NULL : buffer->bytes + buffer->size;
 }
 
 void lines_put(struct lines_buffer *buffer, const void *bytes, size_t size)
@@ -56,23 +48,6 @@ void lines_put_u64(struct lines_buffer *buffer, uint64_t value)
 
     bytes_put_u64(bytes, value, buffer->swapped);
     lines_put(buffer, bytes, sizeof(bytes));
-}
-
-uint8_t *lines_write_uleb(uint8_t *at, uint64_t value)
-{
-    for (; value > 0x7f; value >>= 7)
-        *at++ = (uint8_t)(value | 0x80);
-    *at++ = (uint8_t)value;
-    return at;
-}
-
-uint8_t *lines_write_sleb(uint8_t *at, int64_t value)
-{
-    /* The last byte's sixth bit is the sign. */
-    for (; value < -64 || value > 63; value >>= 7)
-        *at++ = (uint8_t)((uint64_t)value | 0x80);
-    *at++ = (uint8_t)((uint64_t)value & 0x7f);
-    return at;
 }
 
 void lines_put_uleb(struct lines_buffer *buffer, uint64_t value)

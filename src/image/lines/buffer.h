@@ -6,6 +6,8 @@
 #ifndef JITINJECT_LINES_BUFFER_H
 #define JITINJECT_LINES_BUFFER_H
 
+#include "jitinject/array.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -20,7 +22,13 @@ struct lines_buffer {
 void lines_buffer_free(struct lines_buffer *buffer);
 
 /* Where the next bytes go, with room for `size` of them; NULL when memory is out. */
-uint8_t *lines_room(struct lines_buffer *buffer, size_t size);
+static inline uint8_t *lines_room(struct lines_buffer *buffer, size_t size)
+{
+    if (!array_reserve(&buffer->bytes, &buffer->capacity, buffer->size + size))
+        buffer->failed = true;
+    return buffer->failed ? NULL : buffer->bytes + buffer->size;
+}
+
 /* The bytes up to `end` have been put there. */
 static inline void lines_filled(struct lines_buffer *buffer, const uint8_t *end)
 {
@@ -30,8 +38,22 @@ static inline void lines_filled(struct lines_buffer *buffer, const uint8_t *end)
 /* Write a number of either kind to `at`, LINES_LEB_MAX bytes at most, and return what is behind it.
  */
 #define LINES_LEB_MAX 10
-uint8_t *lines_write_uleb(uint8_t *at, uint64_t value);
-uint8_t *lines_write_sleb(uint8_t *at, int64_t value);
+static inline uint8_t *lines_write_uleb(uint8_t *at, uint64_t value)
+{
+    for (; value > 0x7f; value >>= 7)
+        *at++ = (uint8_t)(value | 0x80);
+    *at++ = (uint8_t)value;
+    return at;
+}
+
+static inline uint8_t *lines_write_sleb(uint8_t *at, int64_t value)
+{
+    /* The last byte's sixth bit is the sign. */
+    for (; value < -64 || value > 63; value >>= 7)
+        *at++ = (uint8_t)((uint64_t)value | 0x80);
+    *at++ = (uint8_t)((uint64_t)value & 0x7f);
+    return at;
+}
 
 void lines_put(struct lines_buffer *buffer, const void *bytes, size_t size);
 void lines_put_u8(struct lines_buffer *buffer, uint8_t value);

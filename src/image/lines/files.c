@@ -163,14 +163,13 @@ void lines_files_forget(struct lines_files *files)
     files->last = NULL;
 }
 
-uint32_t lines_files_add(struct lines_files *files, const char *path, size_t size)
+uint32_t lines_files_add_other(struct lines_files *files, const char *path, size_t size)
 {
     if (size == 0) {
         path = UNKNOWN_FILE;
         size = strlen(UNKNOWN_FILE);
     }
-    if (!files->last || size != files->last_size ||
-        (path != files->last && memcmp(path, files->last, size) != 0)) {
+    if (!files->last || size != files->last_size || memcmp(path, files->last, size) != 0) {
         files->last_index = add_path(files, path, size);
         files->last = path;
         files->last_size = size;

@@ -5,6 +5,9 @@
 
 #include "strings.h"
 
+#include <stddef.h>
+#include <stdint.h>
+
 /* DW_AT_comp_dir. Unknown; elfutils takes an empty one for the root. */
 #define LINES_DIRECTORY "."
 
@@ -32,11 +35,20 @@ void lines_files_free(struct lines_files *files);
 /* Makes it that of a new unit. */
 void lines_files_clear(struct lines_files *files);
 
+/* As lines_files_add, for another text than that of the last look-up. */
+uint32_t lines_files_add_other(struct lines_files *files, const char *path, size_t size);
+
 /*
  * The index of a file; an empty path is the file "??". The text has to stay until
  * lines_files_forget.
  */
-uint32_t lines_files_add(struct lines_files *files, const char *path, size_t size);
+static inline uint32_t lines_files_add(struct lines_files *files, const char *path, size_t size)
+{
+    return path && path == files->last && size == files->last_size
+               ? files->last_index
+               : lines_files_add_other(files, path, size);
+}
+
 void lines_files_forget(struct lines_files *files);
 
 #endif /* JITINJECT_LINES_FILES_H */

@@ -29,44 +29,41 @@ void lines_program_describe(struct lines_buffer *header)
     lines_put(header, operands, sizeof(operands));
 }
 
-void lines_program_begin(struct lines_program *program, uint64_t address)
+/* The registers of the machine that will run the program. */
+struct registers {
+    uint64_t address;
+    uint32_t line, column, file;
+};
+
+static void begin(struct lines_program *program, uint64_t address)
 {
     struct lines_buffer *code = &program->code;
 
-    program->address = address;
-    program->line = 1;
-    program->column = 0;
-    program->has_file = false;
     lines_put_u8(code, 0);
     lines_put_uleb(code, 1u + program->address_size);
     lines_put_u8(code, DW_LNE_set_address);
     lines_put_addr(code, address, program->address_size);
 }
 
-static uint8_t *advance(struct lines_program *program, uint8_t *at, uint64_t address)
+static uint8_t *write_advance(uint8_t *at, uint64_t by)
 {
     *at++ = DW_LNS_advance_pc;
-    at = lines_write_uleb(at, address - program->address);
-    program->address = address;
-    return at;
+    return lines_write_uleb(at, by);
 }
 
-void lines_program_row(struct lines_program *program, uint64_t address, uint32_t line,
-                       uint32_t column, uint32_t file)
+/* Writes what makes registers of `now` those of `next`, and a row of these. */
+static uint8_t *write_row(uint8_t *at, const struct registers *now, const struct registers *next)
 {
-    uint8_t *at = lines_room(&program->code, ROW_MAX);
-    int64_t step = (int64_t)line - program->line;
+    int64_t step = (int64_t)next->line - now->line;
+    uint64_t by = next->address - now->address;
 
-    if (!at)
-        return;
-    /* It is 1 to begin with, but binutils 2.40 begins with 0. */
-    if (file != program->file || !program->has_file) {
+    if (next->file != now->file) {
         *at++ = DW_LNS_set_file;
-        at = lines_write_uleb(at, file);
+        at = lines_write_uleb(at, next->file);
     }
-    if (column != program->column) {
+    if (next->column != now->column) {
         *at++ = DW_LNS_set_column;
-        at = lines_write_uleb(at, column);
+        at = lines_write_uleb(at, next->column);
     }
     if (step < LINE_BASE || step >= LINE_BASE + LINE_RANGE) {
         *at++ = DW_LNS_advance_line;
@@ -74,23 +71,41 @@ void lines_program_row(struct lines_program *program, uint64_t address, uint32_t
         step = 0;
     }
     const uint64_t first = (uint64_t)(step - LINE_BASE) + OPCODE_BASE;
-    if (address - program->address > (UINT8_MAX - first) / LINE_RANGE)
-        at = advance(program, at, address);
-    *at++ = (uint8_t)(first + (address - program->address) * LINE_RANGE);
-    lines_filled(&program->code, at);
-    program->address = address;
-    program->line = line;
-    program->column = column;
-    program->file = file;
-    program->has_file = true;
+    if (by > (UINT8_MAX - first) / LINE_RANGE) {
+        at = write_advance(at, by);
+        by = 0;
+    }
+    *at++ = (uint8_t)(first + by * LINE_RANGE);
+    return at;
 }
 
-void lines_program_end(struct lines_program *program, uint64_t address)
+static void end(struct lines_program *program, uint64_t by)
 {
-    static const uint8_t end[] = {0, 1, DW_LNE_end_sequence};
+    static const uint8_t end_sequence[] = {0, 1, DW_LNE_end_sequence};
     uint8_t *at = lines_room(&program->code, ROW_MAX);
 
     if (at)
-        lines_filled(&program->code, advance(program, at, address));
-    lines_put(&program->code, end, sizeof(end));
+        lines_filled(&program->code, write_advance(at, by));
+    lines_put(&program->code, end_sequence, sizeof(end_sequence));
+}
+
+void lines_program_add(struct lines_program *program, uint64_t address, uint64_t size,
+                       const struct lines_rows *rows)
+{
+    /* The file is 1 to begin with, but binutils 2.40 begins with 0: no row has this one. */
+    struct registers now = {.address = address, .line = 1, .file = UINT32_MAX};
+
+    begin(program, address);
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct lines_row *row = &rows->rows[i];
+        const struct registers next = {.address = address + row->offset,
+                                       .line = row->line,
+                                       .column = row->column,
+                                       .file = row->file};
+        uint8_t *at = lines_room(&program->code, ROW_MAX);
+        if (at)
+            lines_filled(&program->code, write_row(at, &now, &next));
+        now = next;
+    }
+    end(program, address + size - now.address);
 }

@@ -209,12 +209,7 @@ int lines_units_add(struct lines_units *units, uint64_t offset, uint64_t size, u
         units->low = offset;
     units->high = offset + size;
     put_function(units, offset, size, name);
-    lines_program_begin(program, offset);
-    for (size_t i = 0; i < rows->count; i++) {
-        const struct lines_row *row = &rows->rows[i];
-        lines_program_row(program, offset + row->offset, row->line, row->column, row->file);
-    }
-    lines_program_end(program, offset + size);
+    lines_program_add(program, offset, size, rows);
     return units->function_count == UNIT_FUNCTIONS || program->code.size >= UNIT_PROGRAM
                ? end_unit(units)
                : 0;

@@ -23,20 +23,38 @@ size_t put_table(struct builder *builder, uint64_t addr, const struct entry *ent
     return offset;
 }
 
-const char *lines_of(const struct opened *opened, const struct code *code, uint64_t bias)
+#define TEXT_SIZE 65536
+
+/* Reads so many entries at once. */
+static void print_lines(const struct opened *opened, const struct code *code, uint64_t bias,
+                        size_t at_once, char text[TEXT_SIZE])
 {
-    static char text[65536];
+    struct jitdump_line entries[8];
     struct jitdump_lines *lines;
-    struct jitdump_line line;
-    size_t used = 0;
+    size_t used = 0, count;
 
     text[0] = '\0';
     assert_int_equal(jitdump_lines_new(&lines), 0);
     assert_int_equal(jitdump_lines_open(lines, opened->dump, code, bias), 0);
-    while (jitdump_lines_next(lines, &line) && used < sizeof(text) - 1024)
-        used += (size_t)snprintf(text + used, sizeof(text) - used, "%lld %.*s:%u:%u\n",
-                                 (long long)line.offset, (int)line.file_size, line.file, line.line,
-                                 line.column);
+    while ((count = jitdump_lines_next(lines, entries, at_once)) > 0) {
+        assert_in_range(count, 1, at_once);
+        for (size_t i = 0; i < count && used < TEXT_SIZE - 1024; i++)
+            used += (size_t)snprintf(text + used, TEXT_SIZE - used, "%lld %.*s:%u:%u\n",
+                                     (long long)entries[i].offset, (int)entries[i].file_size,
+                                     entries[i].file, entries[i].line, entries[i].column);
+    }
     jitdump_lines_free(lines);
+}
+
+/* It makes no difference how many are read at once. */
+const char *lines_of(const struct opened *opened, const struct code *code, uint64_t bias)
+{
+    static char one_by_one[TEXT_SIZE], text[TEXT_SIZE];
+
+    print_lines(opened, code, bias, 1, one_by_one);
+    for (size_t at_once = 2; at_once <= 8; at_once++) {
+        print_lines(opened, code, bias, at_once, text);
+        assert_string_equal(text, one_by_one);
+    }
     return text;
 }

@@ -167,7 +167,7 @@ static void test_lines_of_a_known_source(void **state)
             if (strncmp(name, functions[k].name, strlen(functions[k].name)) != 0)
                 continue;
             assert_int_equal(jitdump_lines_open(lines, opened.dump, code, 0x40), 0);
-            while (jitdump_lines_next(lines, &line)) {
+            while (jitdump_lines_next(lines, &line, 1)) {
                 assert_in_range(line.line, functions[k].first, functions[k].last);
                 assert_true(line.offset >= 0 && line.offset < (int64_t)code->size);
                 assert_int_equal(line.file_size, strlen("/recorded/node-app/app.js"));
