@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include <sys/uio.h>
 
 /*
  * Reads up to `size` bytes at `offset`; fewer only where the file ends. Returns the number of bytes
@@ -16,6 +17,8 @@ ssize_t io_pread(int fd, void *buffer, size_t size, uint64_t offset);
 /* Writes all of it; waits where a pipe is full. 0 or a negative errno. */
 int io_pwrite(int fd, const void *buffer, size_t size, uint64_t offset);
 int io_write(int fd, const void *buffer, size_t size);
+/* The same for up to IOV_MAX parts that follow each other in the file; `parts` is used up. */
+int io_pwritev(int fd, struct iovec *parts, size_t count, uint64_t offset);
 
 /*
  * An unnamed temporary file (read and write, close-on-exec) in $TMPDIR or /tmp that vanishes with

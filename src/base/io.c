@@ -26,19 +26,37 @@ ssize_t io_pread(int fd, void *buffer, size_t size, uint64_t offset)
     return (ssize_t)done;
 }
 
-int io_pwrite(int fd, const void *buffer, size_t size, uint64_t offset)
+/* Takes so many bytes off the front of the parts, and parts that are empty. */
+static void pass_over(struct iovec **parts, size_t *count, size_t size)
 {
-    size_t done = 0;
+    for (; *count && size >= (*parts)->iov_len; ++*parts, --*count)
+        size -= (*parts)->iov_len;
+    if (*count) {
+        (*parts)->iov_base = (char *)(*parts)->iov_base + size;
+        (*parts)->iov_len -= size;
+    }
+}
 
-    while (done < size) {
-        ssize_t put = pwrite(fd, (const char *)buffer + done, size - done, (off_t)(offset + done));
+int io_pwritev(int fd, struct iovec *parts, size_t count, uint64_t offset)
+{
+    pass_over(&parts, &count, 0);
+    while (count) {
+        ssize_t put = pwritev(fd, parts, (int)count, (off_t)offset);
         if (put < 0 && errno == EINTR)
             continue;
         if (put <= 0)
             return put < 0 ? -errno : -EIO;
-        done += (size_t)put;
+        pass_over(&parts, &count, (size_t)put);
+        offset += (uint64_t)put;
     }
     return 0;
+}
+
+int io_pwrite(int fd, const void *buffer, size_t size, uint64_t offset)
+{
+    struct iovec part = {(void *)(uintptr_t)buffer, size};
+
+    return io_pwritev(fd, &part, 1, offset);
 }
 
 int io_write(int fd, const void *buffer, size_t size)

@@ -5,13 +5,16 @@
 #include "jitinject/diag_list.h"
 #include "jitinject/io.h"
 
+#include <errno.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -107,6 +110,42 @@ static void reads_end_with_the_file(void **state)
     assert_true(io_pread(fd, bytes, 1, 0) < 0);
 }
 
+/* Parts lie one behind another, and what was written of one before it failed is not written again.
+ */
+static void parts_are_written_in_order(void **state)
+{
+    char first[] = "0123", empty[] = "", last[] = "456789", bytes[16];
+    struct iovec parts[] = {{empty, 0}, {first, 4}, {empty, 0}, {last, 6}};
+    struct rlimit limit, small;
+    const int fd = io_spool_file();
+
+    (void)state;
+    assert_true(fd >= 0);
+    assert_int_equal(io_pwritev(fd, parts, 4, 3), 0);
+    assert_int_equal(io_pread(fd, bytes, sizeof(bytes), 0), 13);
+    assert_memory_equal(bytes,
+                        "\0\0\0"
+                        "0123456789",
+                        13);
+    assert_int_equal(io_pwritev(fd, NULL, 0, 100), 0);
+    assert_int_equal(io_pwrite(fd, bytes, 0, 100), 0);
+
+    /* The first call ends within the last part; the second says why. */
+    struct iovec again[] = {{first, 4}, {last, 6}};
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    small = limit;
+    small.rlim_cur = 20;
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+    assert_int_equal(io_pwritev(fd, again, 2, 13), -EFBIG);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    assert_int_equal(io_pread(fd, bytes, sizeof(bytes), 13), 7);
+    assert_memory_equal(bytes, "0123456", 7);
+    assert_ptr_equal(again[1].iov_base, last + 3);
+    assert_int_equal(again[1].iov_len, 3);
+    close(fd);
+}
+
 static void take_texts(void *context, const struct diag_report *report)
 {
     char *texts = context;
@@ -149,6 +188,7 @@ int main(void)
         cmocka_unit_test(new_arrays_take_any_size_and_refuse),
         cmocka_unit_test(reports_reach_the_sink),
         cmocka_unit_test(reads_end_with_the_file),
+        cmocka_unit_test(parts_are_written_in_order),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
