@@ -67,11 +67,24 @@ static bool keep_off_files(const struct process *process, uint64_t start, uint64
     return true;
 }
 
-/* The extent of a piece; extents are by layer, then by address. */
-static size_t extent_of(const struct process *process, const struct code *code)
+/* Where the last piece was: the next one is most often beside it. */
+struct neighbour {
+    size_t extent;
+    struct range range; /* of the model, as it still is; empty: of none */
+};
+
+static bool is_in_extent(const struct place_extent *extent, const struct code *code)
+{
+    return extent->layer == code->layer && code->addr - extent->addr < extent->size;
+}
+
+/* The extent of a piece; extents are by layer, then by address. Perhaps it is that of the last. */
+static size_t extent_of(const struct process *process, const struct code *code, size_t last)
 {
     size_t low = 0, high = process->extent_count;
 
+    if (last < high && is_in_extent(&process->extents[last], code))
+        return last;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         const struct place_extent *extent = &process->extents[middle];
@@ -148,24 +161,30 @@ static int map_first_layer(struct place *place, struct process *process, const s
     return map_gaps(place, process, time ? time : 1, start, end, value);
 }
 
-static int load(struct place *place, struct process *process, const struct code *code)
+static int load(struct place *place, struct process *process, const struct code *code,
+                struct neighbour *last)
 {
     const uint64_t end = code->addr + code->size;
     const struct process *home = code->flags & CODE_SHARED ? process->family : process;
-    const size_t extent = extent_of(home, code);
+    const size_t extent = extent_of(home, code, last->extent);
     const uint32_t value = home->biases[extent];
     uint64_t from = code->addr;
 
+    last->extent = extent;
+    if (last->range.value == value && from >= last->range.start && end <= last->range.end)
+        return 0;
     /* A range of the model has one stamp, so what is mapped already may be several ranges. */
     for (struct rangemap_at at = rangemap_find(&process->model, from); from < end;) {
         const struct range *range = rangemap_get(&process->model, at);
         if (!range || range->start > from || range->value != value)
             break;
+        last->range = *range;
         from = range->end;
         rangemap_next(&process->model, &at);
     }
     if (from >= end)
         return 0;
+    last->range = (struct range){0};
     if (code->layer == 0)
         return map_first_layer(place, process, code, &home->extents[extent], value);
     return events_map_piece(place, process, code->time ? code->time : 1, code, value);
@@ -173,10 +192,11 @@ static int load(struct place *place, struct process *process, const struct code 
 
 int loads_run(struct place *place, struct process *process, uint64_t time, bool last)
 {
+    struct neighbour beside = {0};
     int err = 0;
 
     while (process->next_load < process->load_count && !err &&
            (last || process->loads[process->next_load]->time < time))
-        err = load(place, process, process->loads[process->next_load++]);
+        err = load(place, process, process->loads[process->next_load++], &beside);
     return err;
 }
