@@ -57,6 +57,8 @@ int place_add_exec(struct place *place, uint32_t pid, uint64_t time);
 int place_add_exit(struct place *place, uint32_t pid, uint64_t time);
 int place_add_dump(struct place *place, uint32_t pid, uint64_t time);
 int place_add_codes(struct place *place, struct code *codes, size_t count);
+/* Makes room for so many pieces of a process: adding them moves none. 0 or -ENOMEM. */
+int place_expect_codes(struct place *place, uint32_t pid, size_t count);
 
 /*
  * Names of a process of which no time is known, by address and not overlapping, in addition to its

@@ -81,13 +81,14 @@ static void name_processes(const struct recording *recording, struct dump *dump)
 {
     for (size_t i = 0; i < dump->index.count && !dump->unowned; i++) {
         struct code *code = jitdump_index_code(&dump->index, i);
-        code->pid = owner_pid(recording, dump, code->pid);
+        if (code->pid != dump->pid) /* it is in most, and they are many */
+            code->pid = owner_pid(recording, dump, code->pid);
     }
 }
 
 static int add_codes(const struct recording *recording, const struct dump *dump)
 {
-    int err = 0;
+    int err = place_expect_codes(recording->place, dump->pid, dump->index.count);
 
     for (size_t first = 0, count; first < dump->index.count && !err; first += count) {
         struct code *codes = jitdump_index_run(&dump->index, first, &count);

@@ -81,9 +81,27 @@ static size_t find_group(struct code *const *codes, size_t count, size_t first)
     return next;
 }
 
-/* All layers; `codes` by address. */
-static int assign(const struct place *place, struct code **codes, size_t count)
+/* Keeps the pieces of a group that are not there already, behind the `placed` that are kept. */
+static size_t keep(struct process *process, struct code *const *group, size_t count, size_t placed)
 {
+    for (size_t i = 0; i < count; i++) {
+        if (group[i]->flags & CODE_REPEATED)
+            continue;
+        process->code_bytes += group[i]->size;
+        process->beyond_layers += group[i]->layer >= PLACE_LAYERS;
+        process->has_layers |= group[i]->layer > 0;
+        process->has_tables |= group[i]->unwind_size > 0;
+        process->by_offset[placed++] = group[i];
+    }
+    return placed;
+}
+
+/* All layers, of pieces by address; those that are kept stay in that order. */
+static int assign(const struct place *place, struct process *process)
+{
+    struct code **codes = process->by_offset;
+    const size_t count = process->code_count;
+    size_t placed = 0;
     int err = 0;
 
     for (size_t first = 0, next; first < count && !err; first = next) {
@@ -92,24 +110,10 @@ static int assign(const struct place *place, struct code **codes, size_t count)
             codes[first]->layer = 0;
         else
             err = assign_group(place, codes + first, next - first);
+        placed = keep(process, codes + first, next - first, placed);
     }
+    process->repeated = count - placed;
     return err;
-}
-
-/* Counts the pieces, and takes those out that are there already. Returns how many stay. */
-static size_t take_out_repeated(struct process *process, struct code **codes)
-{
-    size_t placed = 0;
-
-    for (size_t i = 0; i < process->code_count; i++) {
-        if (codes[i]->flags & CODE_REPEATED)
-            continue;
-        process->code_bytes += codes[i]->size;
-        process->beyond_layers += codes[i]->layer >= PLACE_LAYERS;
-        codes[placed++] = codes[i];
-    }
-    process->repeated = process->code_count - placed;
-    return placed;
 }
 
 int layers_assign(struct place *place, struct process *process)
@@ -126,6 +130,8 @@ int layers_assign(struct place *place, struct process *process)
     }
     int err = order_codes(codes, count, ORDER_ADDR);
     if (!err)
-        err = assign(place, codes, count);
-    return err ? err : order_codes(codes, take_out_repeated(process, codes), ORDER_LAYER);
+        err = assign(place, process);
+    if (!err && process->has_layers)
+        err = order_codes(codes, count - process->repeated, ORDER_LAYER);
+    return err;
 }

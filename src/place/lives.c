@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Begins a life. */
 struct start {
@@ -89,9 +90,16 @@ static size_t mappings_before(const struct process *process, size_t from, uint64
 
 static size_t codes_before(const struct process *process, size_t from, uint64_t time)
 {
-    while (from < process->code_count && process->codes[from]->time < time)
-        from++;
-    return from;
+    size_t low = from, high = process->code_count;
+
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (process->codes[middle]->time < time)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
 }
 
 /*
@@ -158,6 +166,18 @@ static void share_dumps(struct process *first)
     }
 }
 
+/* Adds pieces that are by time; none is older than the life. */
+static int add_codes(struct process *life, struct code **codes, size_t count)
+{
+    if (!array_reserve(&life->codes, &life->code_capacity, life->code_count + count))
+        return -ENOMEM;
+    for (size_t i = 0; i < count && codes[i]->time <= life->made; i++)
+        codes[i]->time = life->made + 1;
+    memcpy(life->codes + life->code_count, codes, count * sizeof(struct code *));
+    life->code_count += count;
+    return 0;
+}
+
 /*
  * Pieces go by their times; but times may be off, and the life that wrote a dump is known. So they
  * do not go to a life without a dump where the next one has one.
@@ -165,26 +185,26 @@ static void share_dumps(struct process *first)
 static int share_codes(struct process *first)
 {
     size_t kept = 0, next = 0;
+    int err = 0;
 
-    for (size_t i = 0; i < first->code_count; i++) {
-        struct process *life = lives_at(first, first->codes[i]->time);
+    for (size_t i = 0, end; i < first->code_count && !err; i = end) {
+        uint64_t since, until;
+        struct process *life = lives_find(first, first->codes[i]->time, &since, &until);
+        end = codes_before(first, i + 1, until);
         while (next < first->life_count &&
                (first->lives[next]->begin < life->begin || !first->lives[next]->has_dump))
             next++;
         if (!life->has_dump && next < first->life_count)
             life = first->lives[next];
-        if (life == first) {
-            first->codes[kept++] = first->codes[i];
+        if (life != first) {
+            err = add_codes(life, first->codes + i, end - i);
             continue;
         }
-        if (first->codes[i]->time <= life->made)
-            first->codes[i]->time = life->made + 1;
-        if (!array_reserve(&life->codes, &life->code_capacity, life->code_count + 1))
-            return -ENOMEM;
-        life->codes[life->code_count++] = first->codes[i];
+        memmove(first->codes + kept, first->codes + i, (end - i) * sizeof(struct code *));
+        kept += end - i;
     }
     first->code_count = kept;
-    return 0;
+    return err;
 }
 
 static int split(struct place *place, struct process *first, const struct start *starts,

@@ -109,31 +109,30 @@ int place_add_dump(struct place *place, uint32_t pid, uint64_t time)
     return 0;
 }
 
-/* Pieces of one process. */
-static int add_codes(struct place *place, struct code *codes, size_t count)
+int place_expect_codes(struct place *place, uint32_t pid, size_t count)
 {
-    struct process *process = process_get(place, codes->pid);
+    struct process *process = process_get(place, pid);
 
-    if (!process ||
-        !array_reserve(&process->codes, &process->code_capacity, process->code_count + count))
-        return -ENOMEM;
-    for (size_t i = 0; i < count; i++)
-        if (codes[i].size > 0)
-            process->codes[process->code_count++] = &codes[i];
-    return 0;
+    return process && array_reserve(&process->codes, &process->code_capacity,
+                                    process->code_count + count)
+               ? 0
+               : -ENOMEM;
 }
 
 int place_add_codes(struct place *place, struct code *codes, size_t count)
 {
-    int err = 0;
+    struct process *process = NULL;
 
-    for (size_t first = 0, next; first < count && !err; first = next) {
-        for (next = first + 1; next < count; next++)
-            if (codes[next].pid != codes[first].pid)
-                break;
-        err = add_codes(place, codes + first, next - first);
+    for (size_t i = 0; i < count; i++) {
+        if (!process || process->pid != codes[i].pid)
+            process = process_get(place, codes[i].pid);
+        if (!process ||
+            !array_reserve(&process->codes, &process->code_capacity, process->code_count + 1))
+            return -ENOMEM;
+        if (codes[i].size > 0)
+            process->codes[process->code_count++] = &codes[i];
     }
-    return err;
+    return 0;
 }
 
 static int compare_rows(const void *left, const void *right)

@@ -58,6 +58,8 @@ struct process {
     struct code *named;   /* the pieces that snapshot.c makes of them for this one */
     size_t named_count;
     uint64_t repeated, code_bytes, beyond_layers, event_count, dropped_count;
+    bool has_layers; /* above the first */
+    bool has_tables; /* some piece has unwind tables */
 
     /* Set by windows: the process's files are place->files[first_file] ... */
     size_t first_file, file_count;

@@ -245,7 +245,8 @@ static void survey_files(const struct layout *layout)
             continue;
         region->file_count++;
         region->code_count += count;
-        region->tables_size += tables_size(codes, count);
+        if (process->has_tables)
+            region->tables_size += tables_size(codes, count);
         region->replaced_size += replaced_size(codes, count);
     }
 }
