@@ -31,4 +31,8 @@ bool array_reserve_bytes(void **items, size_t *capacity, size_t need, size_t ite
     ((need) <= *(capacity) ||                                                                      \
      array_reserve_bytes((void **)(items), (capacity), (need), sizeof(**(items))))
 
+/* As qsort(), of what is in order already more often than not. */
+void array_sort(void *items, size_t count, size_t item_size,
+                int (*compare)(const void *, const void *));
+
 #endif /* JITINJECT_ARRAY_H */

@@ -237,8 +237,7 @@ int cfi_parse(struct cfi *cfi, const struct cfi_data *data)
         if (err)
             return err;
     }
-    if (cfi->fde_count > 1)
-        qsort(cfi->fdes, cfi->fde_count, sizeof(*cfi->fdes), compare_pc);
+    array_sort(cfi->fdes, cfi->fde_count, sizeof(*cfi->fdes), compare_pc);
     return 0;
 }
 

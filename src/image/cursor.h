@@ -65,12 +65,15 @@ static inline uint64_t cursor_u64(struct cursor *cursor)
     return at ? bytes_u64(at, cursor->swapped) : 0;
 }
 
-/* Unsigned LEB128 of at most 64 bits. */
+/* Bytes of a LEB128 of at most 64 bits. */
+#define CURSOR_LEB_MAX 10
+
+/* An unsigned one. */
 static inline uint64_t cursor_uleb(struct cursor *cursor)
 {
     uint64_t value = 0;
 
-    for (unsigned shift = 0; shift < 64; shift += 7) {
+    for (unsigned shift = 0; shift < 7 * CURSOR_LEB_MAX; shift += 7) {
         const uint8_t byte = cursor_u8(cursor);
         value |= (uint64_t)(byte & 0x7f) << shift;
         if (!(byte & 0x80))
@@ -83,7 +86,10 @@ static inline uint64_t cursor_uleb(struct cursor *cursor)
 /* A LEB128 of either kind whose value is of no interest. */
 static inline void cursor_skip_leb(struct cursor *cursor)
 {
-    (void)cursor_uleb(cursor);
+    for (unsigned size = 0; cursor->at < cursor->end && size < CURSOR_LEB_MAX; size++)
+        if (!(*cursor->at++ & 0x80))
+            return;
+    cursor->bad = true;
 }
 
 #endif /* JITINJECT_IMAGE_CURSOR_H */

@@ -173,8 +173,7 @@ static void sort_rows(struct frames *frames)
 {
     size_t count = 0;
 
-    if (frames->row_count > 1)
-        qsort(frames->rows, frames->row_count, sizeof(*frames->rows), compare_rows);
+    array_sort(frames->rows, frames->row_count, sizeof(*frames->rows), compare_rows);
     for (size_t i = 0; i < frames->row_count; i++)
         if (count == 0 || frames->rows[i].pc != frames->rows[count - 1].pc)
             frames->rows[count++] = frames->rows[i];

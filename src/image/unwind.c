@@ -123,7 +123,7 @@ static int collect_users(struct unwind *unwind)
             reached = code_end(*next) > reached ? code_end(*next) : reached;
         err = collect_group(unwind, code, next);
     }
-    qsort(unwind->users, unwind->user_count, sizeof(*unwind->users), compare_users);
+    array_sort(unwind->users, unwind->user_count, sizeof(*unwind->users), compare_users);
     return err;
 }
 

@@ -55,6 +55,36 @@ static void arrays_grow_and_refuse(void **state)
     free(items);
 }
 
+/* By the tens, so that it is seen which of two equal ones came first. */
+static int compare_tens(const void *left, const void *right)
+{
+    return *(const int *)left / 10 - *(const int *)right / 10;
+}
+
+static void arrays_are_sorted(void **state)
+{
+    static const struct {
+        int items[6], sorted[6];
+        size_t count;
+    } cases[] = {
+        {{51, 42}, {51, 42}, 0},
+        {{51, 42}, {51, 42}, 1},
+        {{51, 42}, {42, 51}, 2},
+        {{13, 12, 21, 34, 33, 50}, {13, 12, 21, 34, 33, 50}, 6},
+        {{13, 12, 21, 34, 50, 33}, {13, 12, 21, 34, 33, 50}, 6},
+        {{20, 12, 21, 34, 33, 50}, {12, 20, 21, 34, 33, 50}, 6},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        int items[6];
+        memcpy(items, cases[i].items, sizeof(items));
+        array_sort(items, cases[i].count, sizeof(int), compare_tens);
+        assert_memory_equal(items, cases[i].sorted, sizeof(items));
+    }
+    array_sort(NULL, 0, sizeof(int), compare_tens);
+}
+
 static void new_arrays_take_any_size_and_refuse(void **state)
 {
     static const size_t counts[] = {0, 1, 131071, 131072, 262144, 262145, 1000000};
@@ -185,6 +215,7 @@ int main(void)
         cmocka_unit_test(integers_of_both_byte_orders),
         cmocka_unit_test(kept_reports_are_handed_on_in_order),
         cmocka_unit_test(arrays_grow_and_refuse),
+        cmocka_unit_test(arrays_are_sorted),
         cmocka_unit_test(new_arrays_take_any_size_and_refuse),
         cmocka_unit_test(reports_reach_the_sink),
         cmocka_unit_test(reads_end_with_the_file),
