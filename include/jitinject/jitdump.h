@@ -56,6 +56,35 @@ void jitdump_identity(const struct jitdump *dump, dev_t *device, ino_t *inode);
 int jitdump_fd(const struct jitdump *dump);
 uint64_t jitdump_size(const struct jitdump *dump);
 
+/* Bytes of a dump that are in memory. */
+struct jitdump_span {
+    const struct jitdump *dump;
+    const uint8_t *bytes;
+    size_t size;
+    uint64_t offset; /* of bytes[0] in the dump */
+};
+
+/* `size` bytes at `offset` of a dump, or NULL if the span has not all of them. */
+const uint8_t *jitdump_span_at(const struct jitdump_span *span, const struct jitdump *dump,
+                               uint64_t offset, uint64_t size);
+
+/* Bytes that were read last: records that lie side by side share a read. All zero: empty. */
+struct jitdump_view {
+    struct jitdump_span span;
+    uint8_t *buffer;
+    size_t capacity;
+};
+
+void jitdump_view_release(struct jitdump_view *view);
+/* The same, read if need be, good until the next call. *bytes is NULL where the dump has fewer. 0
+ * or a negative errno. */
+int jitdump_view_at(struct jitdump_view *view, const struct jitdump *dump, uint64_t offset,
+                    uint64_t size, const uint8_t **bytes);
+/* Copies bytes and leaves the view as it is. 0 or a negative errno, -EIO where the dump has fewer.
+ */
+int jitdump_view_copy(const struct jitdump_view *view, const struct jitdump *dump, uint64_t offset,
+                      size_t size, void *to);
+
 /* Offsets within a LOAD record: of the code's address and of the name (jitdump specification). */
 #define JITDUMP_LOAD_CODE_ADDR 32
 #define JITDUMP_LOAD_NAME      56

@@ -23,13 +23,15 @@ struct copy {
 struct image_fetch {
     const struct image_source *sources;
     const struct diag *diag;
+    struct image_fetch_listener listener;
     struct copy *copies;
     uint8_t *buffer;
     size_t count;
     bool sorted;
 };
 
-int image_fetch_new(const struct image_source *sources, const struct diag *diag, uint8_t *buffer,
+int image_fetch_new(const struct image_source *sources, const struct diag *diag,
+                    const struct image_fetch_listener *listener, uint8_t *buffer,
                     struct image_fetch **out)
 {
     struct image_fetch *fetch = calloc(1, sizeof(*fetch));
@@ -39,6 +41,7 @@ int image_fetch_new(const struct image_source *sources, const struct diag *diag,
         return -ENOMEM;
     fetch->sources = sources;
     fetch->diag = diag;
+    fetch->listener = *listener;
     fetch->sorted = true;
     fetch->copies = malloc(FETCH_COPIES * sizeof(*fetch->copies));
     fetch->buffer = buffer;
@@ -109,6 +112,21 @@ static int read_source(const struct image_fetch *fetch, uint16_t source, uint64_
     return (size_t)got == size ? 0 : report_short(fetch, source, offset + (uint64_t)got);
 }
 
+/* Reads the bytes up to `end` that `count` copies are of, through the buffer. */
+static int read_group(const struct image_fetch *fetch, const struct copy *copies, size_t count,
+                      uint64_t end)
+{
+    const struct image_fetch_listener *listener = &fetch->listener;
+    const uint16_t source = copies->source;
+    const uint64_t start = copies->offset;
+    const size_t size = (size_t)(end - start);
+    int err = read_source(fetch, source, start, size, fetch->buffer);
+
+    for (size_t i = 0; i < count && !err; i++)
+        memcpy(copies[i].to, fetch->buffer + (copies[i].offset - start), copies[i].size);
+    return err ?: listener->heard(listener->context, source, start, fetch->buffer, size);
+}
+
 /* Number of copies from `first` on that one read into the buffer serves; *end is where it ends. */
 static size_t group(const struct copy *first, size_t count, uint64_t *end)
 {
@@ -141,13 +159,10 @@ int image_fetch_run(struct image_fetch *fetch)
             copy++;
             continue;
         }
-        const uint64_t start = copy->offset;
         uint64_t end;
-        size_t n = group(copy, (size_t)(last - copy), &end);
-
-        err = read_source(fetch, copy->source, start, (size_t)(end - start), fetch->buffer);
-        for (; n && !err; n--, copy++)
-            memcpy(copy->to, fetch->buffer + (copy->offset - start), copy->size);
+        const size_t count = group(copy, (size_t)(last - copy), &end);
+        err = read_group(fetch, copy, count, end);
+        copy += count;
     }
     fetch->count = 0;
     fetch->sorted = true;

@@ -17,8 +17,16 @@ struct image_fetch;
 
 #define IMAGE_FETCH_BUFFER (256u << 10)
 
+/* Somebody else who may have a use for what was read. 0 or a negative errno. */
+struct image_fetch_listener {
+    int (*heard)(void *context, uint16_t source, uint64_t offset, const uint8_t *bytes,
+                 size_t size);
+    void *context;
+};
+
 /* `buffer` has IMAGE_FETCH_BUFFER bytes and is borrowed. 0 or -ENOMEM. */
-int image_fetch_new(const struct image_source *sources, const struct diag *diag, uint8_t *buffer,
+int image_fetch_new(const struct image_source *sources, const struct diag *diag,
+                    const struct image_fetch_listener *listener, uint8_t *buffer,
                     struct image_fetch **out);
 void image_fetch_free(struct image_fetch *fetch);
 

@@ -28,13 +28,14 @@ struct frames_row {
     int32_t pc, fde;
 };
 
-int frames_open(struct frames *frames, struct image *image, uint64_t offset, uint64_t size)
+int frames_open(struct frames *frames, struct image *image, struct image_output *output,
+                uint64_t offset, uint64_t size)
 {
     *frames = (struct frames){.image = image,
                               .offset = offset,
                               .size = size,
                               .swapped = image_target_swapped(image->target)};
-    return image_stream_open(&frames->stream, &image->output, offset, NULL, FRAMES_BUFFER);
+    return image_stream_open(&frames->stream, output, offset, NULL, FRAMES_BUFFER);
 }
 
 void frames_close(struct frames *frames)

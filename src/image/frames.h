@@ -38,7 +38,8 @@ struct frames {
 };
 
 /* The span is aligned to 4 and has room for FRAMES_SIZE_MIN at least. 0 or -ENOMEM. */
-int frames_open(struct frames *frames, struct image *image, uint64_t offset, uint64_t size);
+int frames_open(struct frames *frames, struct image *image, struct image_output *output,
+                uint64_t offset, uint64_t size);
 void frames_close(struct frames *frames);
 #define FRAMES_SIZE_MIN 16
 

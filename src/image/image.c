@@ -2,6 +2,7 @@
 #include "jitinject/image.h"
 
 #include "internal.h"
+#include "unwind.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -73,11 +74,15 @@ static void lines_free(struct lines *lines)
 static int write_content(struct image *image)
 {
     struct lines lines = {0};
+    struct unwind *unwind = NULL;
     int err = lines_begin(&lines, image);
 
-    err = err ?: image_write_unwind(image);
-    err = err ?: image_write_text(image);
+    err = err ?: unwind_new(image, &unwind);
+    err = err ?: image_write_text(image, unwind);
+    err = err ?: unwind_finish(unwind);
+    err = err ?: image_add_symbols(image);
     const int lines_err = lines_finish(&lines, image);
+    unwind_free(unwind);
     lines_free(&lines);
     return err ?: lines_err;
 }

@@ -4,8 +4,8 @@
  * where place has reserved it) and adds its sections; the headers come last.
  *
  *   layout    note, code, symbols and names: their places are known from the start
- *   unwind    unwind tables, where place has left room for them
  *   text      code, symbols and names, in one walk over the pieces
+ *   unwind    unwind tables, where place has left room for them
  *   lines     line tables, which another thread writes
  *   headers   section headers, program headers, ELF header
  *   note      the build-id
@@ -56,10 +56,11 @@ int image_add_section(struct image *image, const struct image_section *section);
 /* Adds the note and the .text sections, and gives the symbols their place. 0 or a negative errno,
  * reported. */
 int image_layout(struct image *image);
-/* Writes .eh_frame and .eh_frame_hdr and adds them. */
-int image_write_unwind(struct image *image);
-/* Writes code, symbols and names and adds their sections. */
-int image_write_text(struct image *image);
+/* Writes code, symbols and names; `unwind` gets what is read on the way. 0 or a negative errno. */
+struct unwind;
+int image_write_text(struct image *image, struct unwind *unwind);
+/* Adds the sections of symbols and names. */
+int image_add_symbols(struct image *image);
 /* Whether it has line tables; if so, writes them and adds their sections. 0 or a negative errno. */
 bool image_has_lines(const struct image *image);
 int image_write_lines(struct image *image);

@@ -96,6 +96,13 @@ void image_symbols_lay_out(struct image *image)
     image->end = image->names.offset + image->names.size;
 }
 
+int image_add_symbols(struct image *image)
+{
+    image->symbols.link = (uint32_t)image->section_count + 1; /* .strtab */
+    int err = image_add_section(image, &image->symbols);
+    return err ?: image_add_section(image, &image->names);
+}
+
 static void encode(struct image_symbols *symbols)
 {
     const struct image_target *target = symbols->image->target;
@@ -131,12 +138,9 @@ static int add_first(struct image_symbols *symbols)
 int image_symbols_open(struct image_symbols *symbols, struct image *image, uint8_t *buffer)
 {
     *symbols = (struct image_symbols){.image = image, .next_name = 1};
-    image->symbols.link = (uint32_t)image->section_count + 1; /* .strtab */
-    int err = image_add_section(image, &image->symbols);
-    err = err ?: image_add_section(image, &image->names);
-    err = err
-              ?: image_stream_open(&symbols->table, &image->output, image->symbols.offset, buffer,
-                                   IMAGE_SYMBOLS_BUFFER);
+    int err = image_stream_open(&symbols->table, &image->output, image->symbols.offset, buffer,
+                                IMAGE_SYMBOLS_BUFFER);
+
     return err ?: add_first(symbols);
 }
 

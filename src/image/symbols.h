@@ -25,9 +25,8 @@ void image_symbols_lay_out(struct image *image);
 #define IMAGE_SYMBOLS_BUFFER (240u << 10) /* a multiple of both sizes of a symbol */
 
 /*
- * Adds the two sections and begins the table; `buffer` has IMAGE_SYMBOLS_BUFFER bytes and is
- * borrowed. 0 or a negative errno, reported; image_symbols_close
- * is safe after either.
+ * Begins the table; `buffer` has IMAGE_SYMBOLS_BUFFER bytes and is borrowed. 0 or a negative errno;
+ * image_symbols_close is safe after either.
  */
 int image_symbols_open(struct image_symbols *symbols, struct image *image, uint8_t *buffer);
 void image_symbols_close(struct image_symbols *symbols);

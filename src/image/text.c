@@ -2,13 +2,15 @@
 /*
  * Code, symbols and names. The pieces come in the order of the image and lie in the order of the
  * sources: they are taken in batches of what fits into the buffers, and each batch is read in the
- * order of the sources. A piece or a name that does not fit goes on in the next batch.
+ * order of the sources. A piece or a name that does not fit goes on in the next batch. Unwind
+ * tables lie between the pieces in a dump, so what is read goes to these, too.
  */
 #include "internal.h"
 
 #include "fetch.h"
 #include "jitinject/array.h"
 #include "symbols.h"
+#include "unwind.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -39,8 +41,15 @@ struct text {
     size_t run_count;
 };
 
-static int text_open(struct text *text, struct image *image)
+static int hear(void *context, uint16_t source, uint64_t offset, const uint8_t *bytes, size_t size)
 {
+    return unwind_take(context, source, offset, bytes, size);
+}
+
+static int text_open(struct text *text, struct image *image, struct unwind *unwind)
+{
+    const struct image_fetch_listener listener = {.heard = hear, .context = unwind};
+
     *text = (struct text){.image = image,
                           .buffer = array_new(BUFFERS, 1),
                           .runs = malloc(TEXT_RUNS * sizeof(struct run))};
@@ -48,7 +57,7 @@ static int text_open(struct text *text, struct image *image)
         return -ENOMEM;
     uint8_t *names = text->buffer + TEXT_BUFFER, *fetched = names + NAMES_BUFFER;
     uint8_t *symbols = fetched + IMAGE_FETCH_BUFFER;
-    int err = image_fetch_new(image->sources, image->diag, fetched, &text->fetch);
+    int err = image_fetch_new(image->sources, image->diag, &listener, fetched, &text->fetch);
 
     err = err ?: image_symbols_open(&text->symbols, image, symbols);
     err = err
@@ -194,10 +203,10 @@ static int add_pieces(struct text *text)
     return err;
 }
 
-int image_write_text(struct image *image)
+int image_write_text(struct image *image, struct unwind *unwind)
 {
     struct text text;
-    int err = text_open(&text, image);
+    int err = text_open(&text, image, unwind);
 
     err = err ?: add_pieces(&text);
     err = err ?: flush_batch(&text);

@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Unwind tables: the UNWINDING_INFO records of the pieces become one .eh_frame for where the code
- * is in the image. Records are read in the order of the dumps, each once.
- *
- * Every image has a search table, if only an empty one: perf's libunwind takes a file without for
- * one that cannot be unwound, and goes by frame pointers where a table has nothing.
- */
-#include "internal.h"
+#include "unwind.h"
 
 #include "cfi.h"
 #include "encode.h"
@@ -14,6 +7,7 @@
 #include "jitinject/array.h"
 #include "jitinject/bytes.h"
 #include "jitinject/io.h"
+#include "output.h"
 #include "versions.h"
 
 #include <errno.h>
@@ -25,9 +19,6 @@
 #define RECORD_HEADER_SIZE_AT 24
 #define RECORD_DATA_AT        40
 
-/* Bytes read at a time, so that small records with code between them share a call. */
-#define READ_AHEAD (64u << 10)
-
 /* Of struct user: no other piece is at the same addresses. */
 #define ALONE SIZE_MAX
 
@@ -38,20 +29,13 @@ struct user {
     size_t version; /* of `versions`, or ALONE */
 };
 
-/* Bytes [offset, offset + size) of a dump. */
-struct view {
-    uint8_t *bytes;
-    size_t size, capacity;
-    uint64_t offset;
-    const struct jitdump *dump;
-    const struct diag *diag;
-};
-
 struct unwind {
     struct image *image;
+    struct image_output output; /* its own: writes to the image come in between */
     struct user *users;
-    size_t user_count;
-    struct view view;
+    size_t user_count, done;   /* of them the first ones */
+    struct jitdump_span heard; /* what somebody else has read */
+    struct jitdump_view view;  /* what was read for these */
     struct cfi cfi;
     struct frames frames;
     struct versions versions;
@@ -128,34 +112,16 @@ static int collect_users(struct unwind *unwind)
 }
 
 /* `size` bytes of the dump; *bytes is NULL if it does not have them. 0 or a negative errno. */
-static int view_at(struct view *view, const struct jitdump *dump, uint64_t offset, uint64_t size,
-                   const uint8_t **bytes)
+static int bytes_at(struct unwind *unwind, const struct jitdump *dump, uint64_t offset,
+                    uint64_t size, const uint8_t **bytes)
 {
-    const uint64_t end = jitdump_size(dump);
+    *bytes = jitdump_span_at(&unwind->heard, dump, offset, size);
+    int err = *bytes ? 0 : jitdump_view_at(&unwind->view, dump, offset, size, bytes);
 
-    *bytes = NULL;
-    if (offset > end || size > end - offset)
-        return 0;
-    if (view->dump != dump || offset < view->offset || offset - view->offset > view->size ||
-        size > view->size - (offset - view->offset)) {
-        const size_t want = size > READ_AHEAD ? (size_t)size : READ_AHEAD;
-        view->size = 0;
-        if (!array_reserve(&view->bytes, &view->capacity, want))
-            return -ENOMEM;
-        const ssize_t got = io_pread(jitdump_fd(dump), view->bytes, want, offset);
-        if (got < 0) {
-            diag_report(view->diag, DIAG_ERROR, jitdump_path(dump), offset,
-                        "the dump cannot be read: %s", strerror((int)-got));
-            return (int)got;
-        }
-        view->dump = dump;
-        view->offset = offset;
-        view->size = (size_t)got;
-        if (view->size < size)
-            return 0;
-    }
-    *bytes = view->bytes + (offset - view->offset);
-    return 0;
+    if (err)
+        diag_report(unwind->image->diag, DIAG_ERROR, jitdump_path(dump), offset,
+                    "the dump cannot be read: %s", strerror(-err));
+    return err;
 }
 
 /* Where the tables of a record are in it and in memory. */
@@ -206,14 +172,14 @@ static int read_record(struct unwind *unwind, const struct code *code, struct la
     const uint8_t *record;
 
     *found = false;
-    int err = view_at(&unwind->view, dump, code->unwind, RECORD_DATA_AT, &record);
+    int err = bytes_at(unwind, dump, code->unwind, RECORD_DATA_AT, &record);
     if (err || !record)
         return err;
     const uint64_t size = bytes_u64(record + RECORD_SIZE_AT, swapped);
     const uint64_t header_size = bytes_u64(record + RECORD_HEADER_SIZE_AT, swapped);
     if (header_size > size)
         return 0;
-    err = view_at(&unwind->view, dump, code->unwind + RECORD_DATA_AT, size, &record);
+    err = bytes_at(unwind, dump, code->unwind + RECORD_DATA_AT, size, &record);
     if (err || !record || !find_tables(unwind->image, record, size, header_size, code, layout))
         return err;
     *found = true;
@@ -298,42 +264,80 @@ static int add_record(struct unwind *unwind, size_t first, size_t end)
     return err;
 }
 
-static int add_records(struct unwind *unwind)
+/* Whether the record of a user begins before `offset` in a source, or is in an earlier one. */
+static bool is_before(const struct user *user, uint16_t source, uint64_t offset)
 {
+    return user->code->source != source ? user->code->source < source : user->code->unwind < offset;
+}
+
+/* The records up to there that are not done. */
+static int add_records(struct unwind *unwind, uint16_t source, uint64_t offset)
+{
+    const struct user *users = unwind->users;
     int err = 0;
 
-    for (size_t i = 0, end; i < unwind->user_count && !err; i = end) {
-        const struct code *code = unwind->users[i].code;
+    for (size_t i = unwind->done, end; !err && i < unwind->user_count; i = unwind->done = end) {
+        const struct code *code = users[i].code;
+        if (!is_before(&users[i], source, offset))
+            break;
         for (end = i + 1; end < unwind->user_count; end++)
-            if (unwind->users[end].code->source != code->source ||
-                unwind->users[end].code->unwind != code->unwind)
+            if (users[end].code->source != code->source || users[end].code->unwind != code->unwind)
                 break;
         err = add_record(unwind, i, end);
     }
     return err;
 }
 
-int image_write_unwind(struct image *image)
+int unwind_new(struct image *image, struct unwind **out)
 {
     const struct place_file *file = image->file;
-    struct unwind unwind = {.image = image, .view.diag = image->diag, .versions.image = image};
+    struct unwind *unwind = calloc(1, sizeof(*unwind));
     /* An empty table is never read through a mapping: it may lie before the code. */
     uint64_t offset = bytes_align_up(image_note_offset(image->target) + IMAGE_NOTE_SIZE, 8);
     uint64_t size = FRAMES_SIZE_MIN;
 
+    *out = unwind;
+    if (!unwind)
+        return -ENOMEM;
     if (file->tables_size >= FRAMES_SIZE_MIN + 4) {
         offset = bytes_align_up(file->tables_offset, 4);
         size = file->tables_offset + file->tables_size - offset;
     }
-    int err = frames_open(&unwind.frames, image, offset, size);
-    err = err ?: collect_users(&unwind);
-    err = err ?: add_records(&unwind);
-    err = err ?: versions_write(&unwind.versions, &unwind.frames);
-    err = err ?: frames_finish(&unwind.frames);
-    frames_close(&unwind.frames);
-    versions_free(&unwind.versions);
-    cfi_free(&unwind.cfi);
-    free(unwind.view.bytes);
-    free(unwind.users);
+    unwind->image = image;
+    unwind->versions.image = image;
+    int err = image_output_open(&unwind->output, image->output.fd);
+    err = err ?: frames_open(&unwind->frames, image, &unwind->output, offset, size);
+    return err ?: collect_users(unwind);
+}
+
+void unwind_free(struct unwind *unwind)
+{
+    if (!unwind)
+        return;
+    frames_close(&unwind->frames);
+    versions_free(&unwind->versions);
+    cfi_free(&unwind->cfi);
+    jitdump_view_release(&unwind->view);
+    image_output_close(&unwind->output);
+    free(unwind->users);
+    free(unwind);
+}
+
+int unwind_take(struct unwind *unwind, uint16_t source, uint64_t offset, const uint8_t *bytes,
+                size_t size)
+{
+    unwind->heard = (struct jitdump_span){unwind->image->sources[source].dump, bytes, size, offset};
+    return add_records(unwind, source, offset + size);
+}
+
+int unwind_finish(struct unwind *unwind)
+{
+    unwind->heard = (struct jitdump_span){0};
+    int err = add_records(unwind, UINT16_MAX, UINT64_MAX);
+
+    err = err ?: versions_write(&unwind->versions, &unwind->frames);
+    err = err ?: frames_finish(&unwind->frames);
+    if (!err)
+        image_output_join(&unwind->image->output, &unwind->output);
     return err;
 }

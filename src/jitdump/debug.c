@@ -10,7 +10,7 @@
 #define NAME_MAX_SIZE 4352
 
 struct jitdump_lines {
-    struct debug_view view;
+    struct jitdump_view view;
     struct debug_parser parser;
     struct debug_name name;
     bool one_line; /* the entries are of no use, but the function's own line is known */
@@ -27,7 +27,7 @@ void jitdump_lines_free(struct jitdump_lines *lines)
 {
     if (!lines)
         return;
-    debug_view_release(&lines->view);
+    jitdump_view_release(&lines->view);
     free(lines);
 }
 
@@ -38,9 +38,9 @@ static int find_loaded_addr(const struct jitdump_lines *lines, const struct jitd
     *addr = code->addr;
     if (!(code->flags & CODE_MOVED))
         return 0;
-    int err =
-        debug_view_copy(&lines->view, dump, code->name - JITDUMP_LOAD_NAME + JITDUMP_LOAD_CODE_ADDR,
-                        sizeof(*addr), addr);
+    int err = jitdump_view_copy(&lines->view, dump,
+                                code->name - JITDUMP_LOAD_NAME + JITDUMP_LOAD_CODE_ADDR,
+                                sizeof(*addr), addr);
     *addr = bytes_u64(addr, dump->header.swapped);
     return err;
 }
@@ -52,7 +52,7 @@ static int read_name(struct jitdump_lines *lines, const struct jitdump *dump,
     lines->name.is_parsed = false;
     if (code->name_size > sizeof(lines->text))
         return 0;
-    int err = debug_view_copy(&lines->view, dump, code->name, code->name_size, lines->text);
+    int err = jitdump_view_copy(&lines->view, dump, code->name, code->name_size, lines->text);
     if (!err)
         lines->name.text = (struct debug_text){.at = lines->text, .size = code->name_size};
     return err;
@@ -120,13 +120,13 @@ int jitdump_lines_open(struct jitdump_lines *lines, const struct jitdump *dump,
         return 0;
     const bool swapped = dump->header.swapped;
     lines->parser.swapped = swapped;
-    int err = debug_view_at(&lines->view, dump, code->debug, DEBUG_ENTRIES, &record);
+    int err = jitdump_view_at(&lines->view, dump, code->debug, DEBUG_ENTRIES, &record);
     if (err || !record)
         return err;
     const uint32_t size = bytes_u32(record + DEBUG_TOTAL_SIZE, swapped);
     if (size < DEBUG_ENTRIES)
         return 0;
-    err = debug_view_at(&lines->view, dump, code->debug, size, &record);
+    err = jitdump_view_at(&lines->view, dump, code->debug, size, &record);
     if (err || !record)
         return err;
     err = find_loaded_addr(lines, dump, code, &addr);

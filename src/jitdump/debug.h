@@ -5,24 +5,6 @@
 
 #include "dump.h"
 
-/* Bytes of a dump that was read last; records that lie side by side share a read. */
-struct debug_view {
-    const struct jitdump *dump;
-    uint64_t offset; /* of bytes[0] */
-    uint8_t *bytes;
-    size_t size, capacity;
-};
-
-void debug_view_release(struct debug_view *view);
-/* `size` bytes at `offset`, good until the next call. *bytes is NULL where the dump has fewer. 0 or
- * a negative errno. */
-int debug_view_at(struct debug_view *view, const struct jitdump *dump, uint64_t offset, size_t size,
-                  const uint8_t **bytes);
-/* Copies bytes and leaves the view as it is. 0 or a negative errno, -EIO where the dump has fewer.
- */
-int debug_view_copy(const struct debug_view *view, const struct jitdump *dump, uint64_t offset,
-                    size_t size, void *to);
-
 /* A stretch of text that somebody else holds. */
 struct debug_text {
     const char *at;

@@ -10,6 +10,9 @@
 #define BASE   0x7f1200000000ull
 #define OFFSET 0x10000ull
 
+/* Where the usual CIE, and what it becomes, say the offset of the CFA. */
+#define CFA_OFFSET_AT 19
+
 /* Bytes in the making, in the byte order of the target. */
 struct table {
     uint8_t bytes[1024];
@@ -110,9 +113,10 @@ static struct table usual_frames(size_t code_size)
 
 static const uint8_t usual_header[20] = {0x01, 0x1b, 0x03, 0x3b};
 
-/* An UNWINDING_INFO record of two parts. Returns its offset. */
-static uint64_t put_record(struct fixture *fixture, uint64_t header_size, const void *first,
-                           size_t first_size, const void *second, size_t second_size, bool swapped)
+/* An UNWINDING_INFO record of two parts in a dump. Returns its offset. */
+static uint64_t put_record_to(struct fixture *fixture, uint16_t source, uint64_t header_size,
+                              const void *first, size_t first_size, const void *second,
+                              size_t second_size, bool swapped)
 {
     struct table record = {.swapped = swapped};
 
@@ -121,7 +125,13 @@ static uint64_t put_record(struct fixture *fixture, uint64_t header_size, const 
     put_u64(&record, 0);
     put(&record, first, first_size);
     put(&record, second, second_size);
-    return fixture_record(fixture, 0, JITDUMP_UNWINDING_INFO, record.bytes, record.size);
+    return fixture_record(fixture, source, JITDUMP_UNWINDING_INFO, record.bytes, record.size);
+}
+
+static uint64_t put_record(struct fixture *fixture, uint64_t header_size, const void *first,
+                           size_t first_size, const void *second, size_t second_size, bool swapped)
+{
+    return put_record_to(fixture, 0, header_size, first, first_size, second, second_size, swapped);
 }
 
 /* A function with tables in the form of perf, V8 and CPython: .eh_frame, then .eh_frame_hdr. */
@@ -674,7 +684,7 @@ static void test_many_tables(void **state)
     fixture_add_extent(fixture, BASE, count * 0x40, OFFSET);
     for (size_t i = 0; i < count; i++) {
         struct table frames = usual_frames(0x20);
-        frames.bytes[19] = (uint8_t)(8 + i % 40); /* the CFA's offset */
+        frames.bytes[CFA_OFFSET_AT] = (uint8_t)(8 + i % 40);
         add_function(fixture, BASE + i * 0x40, 0x20, &frames);
         functions[i][0] = OFFSET + i * 0x40;
         functions[i][1] = 0x20;
@@ -685,6 +695,119 @@ static void test_many_tables(void **state)
     assert_int_equal(count_of(text, "DW_CFA_advance_loc: 6 to"), count);
     free(text);
     free(functions);
+}
+
+/* A function in dump `source` whose CFA is at first at this offset. */
+static void load_function(struct fixture *fixture, uint16_t source, uint64_t addr, uint8_t offset)
+{
+    static const uint8_t bytes[0x20] = {0x55};
+    struct table frames = usual_frames(sizeof(bytes));
+
+    frames.bytes[CFA_OFFSET_AT] = offset;
+    const uint64_t record = put_record_to(fixture, source, sizeof(usual_header), frames.bytes,
+                                          frames.size, usual_header, sizeof(usual_header), false);
+    struct code *code = fixture_load(fixture, source, addr, "function", bytes, sizeof(bytes));
+    code->unwind = record;
+    code->unwind_size = (uint32_t)frames.size;
+    fixture->tables_size += frames.size + 8;
+    fixture_place(fixture, code);
+}
+
+static int compare_addresses(const void *left, const void *right)
+{
+    const struct code *const *a = left, *const *b = right;
+
+    return ((*a)->addr > (*b)->addr) - ((*a)->addr < (*b)->addr);
+}
+
+/* The offset of the CFA in the CIE of row `i` of the search table. */
+static uint8_t cfa_offset(const struct fixture *fixture, size_t i)
+{
+    const GElf_Shdr header = fixture_section(fixture, ".eh_frame_hdr", 0, NULL);
+    uint8_t *row = fixture_bytes(fixture, header.sh_offset + 12 + 8 * i, 8);
+    const uint64_t at = header.sh_offset + (uint64_t)(int32_t)bytes_u32(row + 4, false);
+    uint8_t *fde = fixture_bytes(fixture, at, 8);
+    uint8_t *cie = fixture_bytes(fixture, at + 4 - bytes_u32(fde + 4, false), CFA_OFFSET_AT + 1);
+    const uint8_t offset = cie[CFA_OFFSET_AT];
+
+    free(row);
+    free(fde);
+    free(cie);
+    return offset;
+}
+
+/*
+ * Tables are taken from what is read for the code, as far as that goes on in the order of the
+ * dumps: each function has its own, whatever the orders are. `place` says where the i-th of a dump
+ * is.
+ */
+static void check_order(struct fixture *fixture, size_t (*place)(size_t i, size_t count))
+{
+    const size_t count = 4000;
+    uint64_t(*functions)[2] = calloc(count, sizeof(*functions));
+    uint8_t *offsets = calloc(count, 1);
+
+    assert_non_null(functions);
+    assert_non_null(offsets);
+    fixture_add_extent(fixture, BASE, count * 0x40, OFFSET);
+    for (size_t i = 0; i < count; i++) {
+        const size_t at = place(i, count);
+        assert_int_equal(offsets[at], 0);
+        offsets[at] = (uint8_t)(8 + i % 100);
+        load_function(fixture, at % 5 == 0, BASE + at * 0x40, offsets[at]);
+        functions[i][0] = OFFSET + i * 0x40;
+        functions[i][1] = 0x20;
+    }
+    qsort(fixture->codes, count, sizeof(*fixture->codes), compare_addresses);
+    write_image(fixture, &fixture_x86_64);
+    assert_functions(fixture, functions, count, false);
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(cfa_offset(fixture, i), offsets[i]);
+    free(offsets);
+    free(functions);
+}
+
+static size_t forwards(size_t i, size_t count)
+{
+    (void)count;
+    return i;
+}
+
+static size_t backwards(size_t i, size_t count)
+{
+    return count - 1 - i;
+}
+
+/* Far away from its neighbours, each. */
+static size_t scattered(size_t i, size_t count)
+{
+    return i * 1237 % count;
+}
+
+/* In order, but for a few. */
+static size_t exchanged(size_t i, size_t count)
+{
+    return i == 0 ? count - 1 : i == count - 1 ? 0 : i % 50 == 7 ? i + 1 : i % 50 == 8 ? i - 1 : i;
+}
+
+static void test_forwards(void **state)
+{
+    check_order(*state, forwards);
+}
+
+static void test_backwards(void **state)
+{
+    check_order(*state, backwards);
+}
+
+static void test_scattered(void **state)
+{
+    check_order(*state, scattered);
+}
+
+static void test_exchanged(void **state)
+{
+    check_order(*state, exchanged);
 }
 
 /* ---- Pieces at the same addresses, in files of one base ---- */
@@ -896,6 +1019,10 @@ int main(void)
         fixture_test(test_no_room),
         fixture_test(test_out_of_reach),
         fixture_test(test_many_tables),
+        fixture_test(test_forwards),
+        fixture_test(test_backwards),
+        fixture_test(test_scattered),
+        fixture_test(test_exchanged),
         fixture_test(test_replaced_code),
         fixture_test(test_replaced_code_without_table),
         fixture_test(test_replaced_code_of_the_same_bytes),
