@@ -152,33 +152,52 @@ struct jitdump_line_traits {
     uint64_t bias;  /* what its writer adds to each address in them */
 };
 
+/* Some pieces that lie side by side. */
+struct jitdump_block {
+    struct code *codes;
+    size_t first; /* the number of the first of them */
+};
+
 /* All pieces of code of a dump in the order of its records, in blocks that never move. */
 struct jitdump_index {
-    struct code *blocks[64]; /* 1 << block_bits pieces, and each twice as many as the one before */
-    unsigned block_bits;
+    struct jitdump_block *blocks;
+    size_t block_count, block_capacity;
     size_t count;
+    size_t room;       /* as many have room in these blocks */
+    size_t next_block; /* as many will have room in the next one */
     struct jitdump_stats stats;
     struct jitdump_line_traits lines;
 };
 
-/* Piece number `number`, of those that are there. */
+/* The block of piece number `number`, of those that are there. */
+static inline const struct jitdump_block *jitdump_index_block(const struct jitdump_index *index,
+                                                              size_t number)
+{
+    const struct jitdump_block *block = index->blocks + index->block_count - 1;
+
+    /* There are few of them, and the last ones are the largest. */
+    while (number < block->first)
+        block--;
+    return block;
+}
+
 static inline struct code *jitdump_index_code(const struct jitdump_index *index, size_t number)
 {
-    const size_t first = (size_t)1 << index->block_bits;
-    const unsigned block = 63 - index->block_bits - (unsigned)__builtin_clzll(number + first);
+    const struct jitdump_block *block = jitdump_index_block(index, number);
 
-    return &index->blocks[block][number + first - (first << block)];
+    return block->codes + (number - block->first);
 }
 
 /* The same, and how many lie side by side from there on. */
 static inline struct code *jitdump_index_run(const struct jitdump_index *index, size_t number,
                                              size_t *count)
 {
-    const size_t first = (size_t)1 << index->block_bits, at = number + first;
-    const size_t left = ((size_t)1 << (64 - __builtin_clzll(at))) - at;
+    const struct jitdump_block *block = jitdump_index_block(index, number);
+    const bool is_last = block + 1 == index->blocks + index->block_count;
+    const size_t end = is_last || block[1].first > index->count ? index->count : block[1].first;
 
-    *count = index->count - number < left ? index->count - number : left;
-    return jitdump_index_code(index, number);
+    *count = end - number;
+    return block->codes + (number - block->first);
 }
 
 /*
