@@ -212,6 +212,24 @@ int jitdump_index_build(struct jitdump *dump, uint16_t source, const struct diag
                         struct jitdump_index *index);
 void jitdump_index_clear(struct jitdump_index *index);
 
+/* ---- One index built by two threads ---- */
+
+struct jitdump_split;
+
+/* For one index of `dump`, which is borrowed. NULL: the dump is too small for it, or memory is out.
+ */
+struct jitdump_split *jitdump_split_new(struct jitdump *dump);
+/* NULL is fine. */
+void jitdump_split_free(struct jitdump_split *split);
+/* As jitdump_index_build, with the same result, whoever helps or does not. NULL is fine. */
+int jitdump_index_build_split(struct jitdump *dump, struct jitdump_split *split, uint16_t source,
+                              const struct diag *diag, struct jitdump_index *index);
+/*
+ * Called by another thread, before the index is built or while it is: reads the second half of what
+ * is left to read, and again if much is left then. Returns when there is nothing more to help with.
+ */
+void jitdump_split_help(struct jitdump_split *split);
+
 /*
  * Whether two pieces of (perhaps different) dumps have the same name and the same bytes. Reads the
  * dumps.

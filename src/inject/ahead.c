@@ -19,7 +19,8 @@ struct task {
     char *path; /* as in the recording */
     dev_t device;
     ino_t inode;
-    uint64_t size; /* of the dump, 0: none was opened */
+    uint64_t size;               /* of the dump, 0: none was opened */
+    struct jitdump_split *split; /* by which others can help, once the dump is being read */
     struct jitdump_index index;
     struct diag_list reports;
     bool good; /* the index can be used */
@@ -95,14 +96,37 @@ static bool claim(struct ahead *ahead, struct task *task, const struct jitdump *
     return is_new;
 }
 
-static void do_task(struct ahead *ahead, struct task *task)
+static void build(struct ahead *ahead, struct task *task, struct jitdump *dump)
 {
     const struct diag diag = diag_list_sink(&task->reports);
+    struct jitdump_split *split = jitdump_split_new(dump);
+
+    pthread_mutex_lock(&ahead->lock);
+    task->split = split;
+    pthread_mutex_unlock(&ahead->lock);
+    task->good =
+        jitdump_index_build_split(dump, split, 0, &diag, &task->index) == 0 && !task->reports.lost;
+}
+
+static void do_task(struct ahead *ahead, struct task *task)
+{
     struct jitdump *dump = open_likeliest(ahead, task->path);
 
     if (dump && claim(ahead, task, dump))
-        task->good = jitdump_index_build(dump, 0, &diag, &task->index) == 0 && !task->reports.lost;
+        build(ahead, task, dump);
     jitdump_free(dump);
+}
+
+/* With whatever others are still at, when no task is left. */
+static void help(struct ahead *ahead)
+{
+    for (size_t i = 0; i < ahead->count; i++) {
+        pthread_mutex_lock(&ahead->lock);
+        struct jitdump_split *split = ahead->tasks[i]->split;
+        pthread_mutex_unlock(&ahead->lock);
+        if (split)
+            jitdump_split_help(split);
+    }
 }
 
 /* The next task, which may have to be waited for; NULL: no more come. */
@@ -130,6 +154,7 @@ static void *run(void *context)
         ahead->done++;
         pthread_mutex_unlock(&ahead->lock);
     }
+    help(ahead);
     return NULL;
 }
 
@@ -178,6 +203,7 @@ void ahead_finish(struct ahead *ahead, struct inject_time *time)
     pthread_mutex_unlock(&ahead->lock);
     while ((task = next_task(ahead)))
         do_task(ahead, task);
+    help(ahead);
     if (ahead->running)
         pthread_join(ahead->thread, NULL);
     ahead->running = false;
@@ -211,6 +237,7 @@ void ahead_free(struct ahead *ahead)
     ahead_finish(ahead, &time);
     for (size_t i = 0; i < ahead->count; i++) {
         struct task *task = ahead->tasks[i];
+        jitdump_split_free(task->split);
         jitdump_index_clear(&task->index);
         diag_list_clear(&task->reports);
         free(task->path);

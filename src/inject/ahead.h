@@ -21,7 +21,8 @@ void ahead_free(struct ahead *ahead);
 int ahead_want(struct ahead *ahead, const char *path);
 /* Whether all that was wanted so far is done. */
 bool ahead_is_idle(struct ahead *ahead);
-/* No more come: helps with what is still to be done. What others did is added to `time`. */
+/* No more come: helps with what is still to be done, be it a half of one dump. What others did is
+ * added to `time`. */
 void ahead_finish(struct ahead *ahead, struct inject_time *time);
 
 /* As jitdump_index_build, after ahead_finish: takes what was made ahead, if anything was. */

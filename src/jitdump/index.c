@@ -2,6 +2,7 @@
 #include "blocks.h"
 #include "indexing.h"
 #include "reader.h"
+#include "split.h"
 
 #include <inttypes.h>
 
@@ -42,25 +43,30 @@ static void report_unresolved(const struct indexing *indexing, const struct diag
                     stats->debug_unpaired);
 }
 
-static int read_records(struct indexing *indexing)
+static int read_records(struct indexing *indexing, struct jitdump_split *split)
 {
     struct jitdump_record record;
     int status = 0, err = 0;
 
-    while (!err && (status = jitdump_reader_next(indexing->reader, &record)) > 0)
+    while (!err && (status = jitdump_reader_next(indexing->reader, &record)) > 0) {
         err = indexing_add(indexing, &record);
+        if (!err && split)
+            err = split_pass(split, indexing, record.offset + record.total_size);
+    }
     return err ? err : status;
 }
 
-int jitdump_index_build(struct jitdump *dump, uint16_t source, const struct diag *diag,
-                        struct jitdump_index *index)
+int jitdump_index_build_split(struct jitdump *dump, struct jitdump_split *split, uint16_t source,
+                              const struct diag *diag, struct jitdump_index *index)
 {
     struct indexing indexing = {.dump = dump, .index = index, .source = source};
 
     blocks_init(index, jitdump_size(dump));
     int err = jitdump_reader_new(dump, diag, &indexing.reader);
     if (!err)
-        err = read_records(&indexing);
+        err = read_records(&indexing, split);
+    if (split)
+        split_end(split);
     if (!err)
         err = finish(&indexing);
     if (!err && index->stats.debug_infos)
@@ -71,4 +77,10 @@ int jitdump_index_build(struct jitdump *dump, uint16_t source, const struct diag
         report_unresolved(&indexing, diag, jitdump_path(dump));
     indexing_clear(&indexing);
     return err;
+}
+
+int jitdump_index_build(struct jitdump *dump, uint16_t source, const struct diag *diag,
+                        struct jitdump_index *index)
+{
+    return jitdump_index_build_split(dump, NULL, source, diag, index);
 }

@@ -80,6 +80,33 @@ int pairing_load(struct pairing *pairing, struct code *code, size_t number)
     return pair_debug(pairing, code, number);
 }
 
+bool pairing_is_idle(const struct pairing *pairing, bool with_unwinding)
+{
+    return !pairing->debugs.count && (!pairing->unwind || with_unwinding);
+}
+
+int pairing_append(struct pairing *pairing, struct pairing *later, size_t first)
+{
+    struct pairing joined = *later;
+
+    joined.guesses = pairing->guesses;
+    joined.guess_count = pairing->guess_count;
+    joined.guess_capacity = pairing->guess_capacity;
+    if (!array_reserve(&joined.guesses, &joined.guess_capacity,
+                       joined.guess_count + later->guess_count))
+        return -ENOMEM;
+    for (size_t i = 0; i < later->guess_count; i++) {
+        joined.guesses[joined.guess_count] = later->guesses[i];
+        joined.guesses[joined.guess_count++].code += first;
+    }
+    joined.unpaired += pairing->unpaired;
+    map_clear(&pairing->debugs);
+    free(later->guesses);
+    *later = (struct pairing){0};
+    *pairing = joined;
+    return 0;
+}
+
 /* A DEBUG_INFO that no LOAD after it has asked for. */
 struct leftover {
     uint64_t addr, debug;

@@ -40,6 +40,17 @@ void pairing_unwinding(struct pairing *pairing, const struct jitdump_record *rec
 int pairing_load(struct pairing *pairing, struct code *code, size_t number);
 
 /*
+ * Whether nothing waits that later records could change or could be changed by, but for an
+ * UNWINDING_INFO if they begin `with_unwinding`.
+ */
+bool pairing_is_idle(const struct pairing *pairing, bool with_unwinding);
+/*
+ * Goes on, where it is idle, with what came of the records that follow; their pieces are numbered
+ * from `first` on. `later` is empty then. 0, or -ENOMEM and nothing has changed.
+ */
+int pairing_append(struct pairing *pairing, struct pairing *later, size_t first);
+
+/*
  * Finds a LOAD for what still waits at the end of a dump, `truncated` or not, with these
  * pieces. `unpaired` is final after it. 0 or -ENOMEM.
  */

@@ -11,17 +11,6 @@
 /* Invalid records beyond these are counted and no longer reported one by one. */
 #define REPORT_LIMIT 16
 
-struct jitdump_reader {
-    const struct jitdump *dump;
-    const struct diag *diag;
-    struct window window;
-    uint64_t next;     /* where the last record ended */
-    uint64_t resume;   /* where records go on, if a search has passed over `next` already, else 0 */
-    struct frame sure; /* a record that is one if it is in time; size 0: none */
-    struct trust_times times;
-    struct jitdump_stats stats;
-};
-
 int jitdump_reader_new(struct jitdump *dump, const struct diag *diag, struct jitdump_reader **out)
 {
     struct jitdump_reader *reader = calloc(1, sizeof(*reader));
@@ -99,8 +88,9 @@ static bool find_start(struct jitdump_reader *reader)
     if (resync_begins(window, from, &reader->times, NULL))
         return true;
 
-    uint64_t run =
-        reader->resume > from ? reader->resume : resync_find(window, from + 1, &reader->times);
+    uint64_t run = reader->resume > from
+                       ? reader->resume
+                       : resync_find(window, from + 1, window->size, &reader->times);
     if (window->error)
         return false;
     if (run < window->size)
@@ -123,7 +113,7 @@ static bool ends_well(struct jitdump_reader *reader, const struct frame *frame)
     if (reader->next == window->size ||
         resync_begins(window, reader->next, &reader->times, &reader->sure))
         return true;
-    reader->resume = resync_find(window, frame->offset + FRAME_SIZE, &reader->times);
+    reader->resume = resync_find(window, frame->offset + FRAME_SIZE, window->size, &reader->times);
     if (window->error)
         return false;
     if (reader->resume >= reader->next)
@@ -134,7 +124,7 @@ static bool ends_well(struct jitdump_reader *reader, const struct frame *frame)
     return false;
 }
 
-static void count(struct jitdump_reader *reader, const struct jitdump_record *record)
+void reader_count(struct jitdump_reader *reader, const struct jitdump_record *record)
 {
     struct jitdump_stats *stats = &reader->stats;
 
@@ -170,6 +160,26 @@ static void count(struct jitdump_reader *reader, const struct jitdump_record *re
     }
 }
 
+void reader_go_on(struct jitdump_reader *reader, const struct jitdump_reader *other,
+                  uint64_t last_time)
+{
+    const struct jitdump_stats *more = &other->stats;
+    struct jitdump_stats *stats = &reader->stats;
+    const bool first = stats->loads + stats->moves == 0;
+
+    reader->next = other->next;
+    trust_note_time(&reader->times, last_time);
+    if (more->loads && (first || more->first_time < stats->first_time))
+        stats->first_time = more->first_time;
+    if (more->last_time > stats->last_time)
+        stats->last_time = more->last_time;
+    stats->loads += more->loads;
+    stats->debug_infos += more->debug_infos;
+    stats->unwinding_infos += more->unwinding_infos;
+    stats->closes += more->closes;
+    stats->code_bytes += more->code_bytes;
+}
+
 int jitdump_reader_next(struct jitdump_reader *reader, struct jitdump_record *record)
 {
     struct window *window = &reader->window;
@@ -183,7 +193,7 @@ int jitdump_reader_next(struct jitdump_reader *reader, struct jitdump_record *re
         if (window->error)
             break;
         if (!wrong) {
-            count(reader, record);
+            reader_count(reader, record);
             return 1;
         }
         reject(reader, frame.offset, frame.id, wrong);

@@ -60,21 +60,24 @@ static bool goes_on(struct window *window, uint64_t offset, const struct trust_t
            resync_is_cut(window, end, times);
 }
 
-uint64_t resync_find(struct window *window, uint64_t from, const struct trust_times *times)
+uint64_t resync_find(struct window *window, uint64_t from, uint64_t to,
+                     const struct trust_times *times)
 {
     size_t have;
     const uint8_t *bytes;
 
     /* NULL once fewer bytes are left than a record has. */
-    while ((bytes = window_at(window, from, FRAME_SIZE, &have)) != NULL) {
-        for (size_t i = 0; i + FRAME_SIZE <= have; i++) {
+    while (from < to && (bytes = window_at(window, from, FRAME_SIZE, &have)) != NULL) {
+        const size_t starts = have - FRAME_SIZE + 1;
+        const size_t count = to - from < starts ? (size_t)(to - from) : starts;
+        for (size_t i = 0; i < count; i++) {
             /* Few bytes pass the first tests, not even zeros do, so the last may cost more. */
             if (bytes_u32(bytes + i, window->swapped) <= JITDUMP_UNWINDING_INFO &&
                 bytes_u32(bytes + i + 4, window->swapped) >= FRAME_SIZE &&
                 goes_on(window, from + i, times))
                 return from + i;
         }
-        from += have - FRAME_SIZE + 1;
+        from += count;
     }
     return window->size;
 }

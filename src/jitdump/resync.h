@@ -20,10 +20,11 @@ bool resync_begins(struct window *window, uint64_t offset, const struct trust_ti
 bool resync_is_cut(struct window *window, uint64_t offset, const struct trust_times *times);
 
 /*
- * Offset, at or behind `from`, of the first record that is certain and is followed by another, by a
- * cut one or by the end; the end of the dump if there is none. Work is linear in the bytes passed
- * over.
+ * Offset, at or behind `from` and before `to`, of the first record that is certain and is followed
+ * by another, by a cut one or by the end; the end of the dump if there is none. Work is linear in
+ * the bytes passed over.
  */
-uint64_t resync_find(struct window *window, uint64_t from, const struct trust_times *times);
+uint64_t resync_find(struct window *window, uint64_t from, uint64_t to,
+                     const struct trust_times *times);
 
 #endif /* JITDUMP_RESYNC_H */
