@@ -24,7 +24,7 @@ static inline void buffer_watch_notify(const struct buffer_watch *watch, const u
 }
 
 /* While somebody watches, so many are filled by turns: they can be written behind the reader. */
-#define SOURCE_BUFFERS 8
+#define SOURCE_BUFFERS 16
 
 struct source {
     int fd;
