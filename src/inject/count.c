@@ -45,7 +45,6 @@ struct count {
     size_t last_row;      /* samples of one process come one after another */
     struct set sets[SETS];
     struct counted small[SMALL_VIEWS];
-    struct counted *last;          /* that covered a sample */
     struct query queries[QUERIES]; /* not answered yet */
     size_t query_count;
 };
@@ -71,7 +70,6 @@ int count_new(struct recording *recording, struct count **out)
         count = NULL;
     } else {
         count->recording = recording;
-        count->last = count->small;
     }
     *out = count;
     return err;
@@ -219,31 +217,46 @@ static int find_counted(struct count *count, const struct perfdata_sample *sampl
     return covers(*out, sample) ? 0 : make_counted(count, sample, out);
 }
 
-static int add(struct count *count, const struct perfdata_sample *sample)
+/* Counts the first of the samples, and those that come next as far as the same view covers them:
+ * how many there are. */
+static size_t count_run(struct count *count, struct counted *counted,
+                        const struct perfdata_sample *samples, size_t size)
 {
-    struct counted *counted = count->last;
-    const int err = covers(counted, sample) ? 0 : find_counted(count, sample, &counted);
+    /* A copy, since the compiler cannot know that the queries do not lie in it. */
+    const struct place_view view = counted->view;
+    const size_t room = QUERIES - count->query_count, most = size < room ? size : room;
+    struct query *const queries = count->queries + count->query_count;
+    size_t length = 1;
 
-    if (err)
-        return err;
-    count->last = counted;
-    counted->samples++;
-    if (!counted->view.grid)
-        return 0;
-    place_view_fetch(&counted->view, sample->ip);
-    count->queries[count->query_count++] = (struct query){counted, sample->ip};
+    while (length < most && samples[length].cpumode == CPUMODE_USER &&
+           place_view_covers(&view, samples[length].pid, samples[length].ip, samples[length].time))
+        length++;
+    counted->samples += length;
+    if (!view.grid)
+        return length;
+    for (size_t i = 0; i < length; i++) {
+        place_view_fetch(&view, samples[i].ip);
+        queries[i] = (struct query){counted, samples[i].ip};
+    }
+    count->query_count += length;
     if (count->query_count == QUERIES)
         answer(count);
-    return 0;
+    return length;
 }
 
 int count_samples(struct count *count, const struct perfdata_sample *samples, size_t size)
 {
     int err = 0;
 
-    for (size_t i = 0; i < size && !err; i++)
-        if (samples[i].cpumode == CPUMODE_USER)
-            err = add(count, &samples[i]);
+    for (size_t i = 0, length; i < size && !err; i += length) {
+        struct counted *counted;
+        length = 1;
+        if (samples[i].cpumode != CPUMODE_USER)
+            continue;
+        err = find_counted(count, &samples[i], &counted);
+        if (!err)
+            length = count_run(count, counted, samples + i, size - i);
+    }
     return err;
 }
 
