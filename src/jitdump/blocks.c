@@ -23,7 +23,7 @@ void blocks_init(struct jitdump_index *index, uint64_t size)
     *index = (struct jitdump_index){.next_block = first};
 }
 
-static bool add_block(struct jitdump_index *index)
+bool blocks_grow(struct jitdump_index *index)
 {
     struct code *codes;
 
@@ -37,14 +37,6 @@ static bool add_block(struct jitdump_index *index)
     index->room += index->next_block;
     index->next_block *= 2;
     return true;
-}
-
-struct code *blocks_add(struct jitdump_index *index)
-{
-    if (index->count == index->room && !add_block(index))
-        return NULL;
-    const struct jitdump_block *last = &index->blocks[index->block_count - 1];
-    return last->codes + (index->count++ - last->first);
 }
 
 void blocks_trim(struct jitdump_index *index)

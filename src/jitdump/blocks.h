@@ -7,8 +7,18 @@
 
 /* An empty index, for `size` bytes of a dump. */
 void blocks_init(struct jitdump_index *index, uint64_t size);
+/* Makes room for more pieces; false when memory is out. */
+bool blocks_grow(struct jitdump_index *index);
+
 /* Adds a piece; NULL when memory is out. */
-struct code *blocks_add(struct jitdump_index *index);
+static inline struct code *blocks_add(struct jitdump_index *index)
+{
+    if (index->count == index->room && !blocks_grow(index))
+        return NULL;
+    const struct jitdump_block *last = &index->blocks[index->block_count - 1];
+    return last->codes + (index->count++ - last->first);
+}
+
 /* Gives back what the last block has beyond its pieces: in small dumps that is as much as they
  * hold. */
 void blocks_trim(struct jitdump_index *index);

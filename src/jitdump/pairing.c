@@ -55,6 +55,9 @@ static int pair_debug(struct pairing *pairing, struct code *code, size_t number)
 {
     uint64_t debug = 0, guessed = pairing->last_debug;
 
+    /* Then no DEBUG_INFO is the last one either. */
+    if (!pairing->debugs.count)
+        return 0;
     pairing->last_debug = 0;
     if (map_take(&pairing->debugs, code->addr, 0, &debug)) {
         code->debug = debug;
@@ -71,11 +74,11 @@ static int pair_debug(struct pairing *pairing, struct code *code, size_t number)
 
 int pairing_load(struct pairing *pairing, struct code *code, size_t number)
 {
-    code->unwind = pairing->unwind;
-    code->unwind_size = pairing->unwind_size;
-    if (!pairing->unwind_is_shared) {
-        pairing->unwind = 0;
-        pairing->unwind_size = 0;
+    if (pairing->unwind) {
+        code->unwind = pairing->unwind;
+        code->unwind_size = pairing->unwind_size;
+        if (!pairing->unwind_is_shared)
+            pairing->unwind = 0;
     }
     return pair_debug(pairing, code, number);
 }

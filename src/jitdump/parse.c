@@ -30,33 +30,29 @@ static uint32_t choose_code_delta(struct window *window, const struct frame *fra
     return after_name + slack;
 }
 
-/* Size of the name without its NUL, or -1 where it has none within the record. */
-static int64_t find_name_size(struct window *window, const struct frame *frame)
+/* Size of the name without its NUL, beyond `start` bytes of the record; -1 where it has none. */
+static int64_t find_far_name(struct window *window, const struct frame *frame, size_t start)
 {
-    size_t start = frame->size < LOAD_START ? frame->size : LOAD_START;
-    const uint8_t *raw = window_at(window, frame->offset, start, NULL);
-
-    if (!raw)
-        return -1;
-    const uint8_t *nul = memchr(raw + JITDUMP_LOAD_NAME, 0, start - JITDUMP_LOAD_NAME);
-    if (nul)
-        return nul - raw - JITDUMP_LOAD_NAME;
-
     uint64_t end = frame->offset + frame->size;
     uint64_t far = window_find(window, frame->offset + start, end, true);
+
     return far < end ? (int64_t)(far - frame->offset - JITDUMP_LOAD_NAME) : -1;
 }
 
 static const char *parse_load(struct window *window, const struct frame *frame,
                               struct jitdump_record *record)
 {
-    int64_t name_size = find_name_size(window, frame);
+    size_t start = frame->size < LOAD_START ? frame->size : LOAD_START;
+    const uint8_t *raw = window_at(window, frame->offset, start, NULL);
 
+    if (!raw)
+        return "cannot be read";
+    const uint8_t *nul = memchr(raw + JITDUMP_LOAD_NAME, 0, start - JITDUMP_LOAD_NAME);
+    int64_t name_size = nul ? nul - raw - JITDUMP_LOAD_NAME : find_far_name(window, frame, start);
     if (name_size < 0)
         return "has no end of its name";
     uint32_t after_name = JITDUMP_LOAD_NAME + (uint32_t)name_size + 1;
-    const uint8_t *raw = window_at(window, frame->offset, after_name, NULL);
-    if (!raw)
+    if (!nul && !(raw = window_at(window, frame->offset, after_name, NULL)))
         return "cannot be read";
 
     record->load.pid = bytes_u32(raw + 16, window->swapped);

@@ -71,8 +71,8 @@ static void note_tail(struct jitdump_reader *reader, uint64_t from)
         report_gap(reader, from, reader->window.size);
 }
 
-/* Makes `next` the start of a whole record; false at the end of the dump or on an error. */
-static bool find_start(struct jitdump_reader *reader)
+/* Goes to the start of the next whole record; false at the end of the dump or on an error. */
+static bool find_start(struct jitdump_reader *reader, struct frame *frame)
 {
     struct window *window = &reader->window;
     uint64_t from = reader->next;
@@ -82,11 +82,11 @@ static bool find_start(struct jitdump_reader *reader)
         (window->size - from >= FRAME_SIZE && !window_at(window, from, FRAME_SIZE, NULL)))
         return false;
     /* It has been looked at as what follows the last one; only the time to measure it by is new. */
-    if (reader->sure.size && reader->sure.offset == from &&
-        trust_in_time(&reader->times, reader->sure.time))
+    *frame = reader->sure;
+    if (frame->size && frame->offset == from && trust_in_time(&reader->times, frame->time))
         return true;
     if (resync_begins(window, from, &reader->times, NULL))
-        return true;
+        return frame_read(window, from, frame);
 
     uint64_t run = reader->resume > from
                        ? reader->resume
@@ -98,7 +98,7 @@ static bool find_start(struct jitdump_reader *reader)
     else
         note_tail(reader, from);
     reader->next = run;
-    return run < window->size;
+    return run < window->size && frame_read(window, run, frame);
 }
 
 /*
@@ -185,8 +185,8 @@ int jitdump_reader_next(struct jitdump_reader *reader, struct jitdump_record *re
     struct window *window = &reader->window;
     struct frame frame;
 
-    while (find_start(reader)) {
-        if (!frame_read(window, reader->next, &frame) || !ends_well(reader, &frame))
+    while (find_start(reader, &frame)) {
+        if (!ends_well(reader, &frame))
             continue;
         trust_note_time(&reader->times, frame.time);
         const char *wrong = parse_record(window, &frame, record);

@@ -14,14 +14,6 @@
 /* nr_entry counts entries of addr, line, discrim and at least a NUL. */
 #define DEBUG_ENTRY_SIZE 17
 
-void trust_note_time(struct trust_times *times, uint64_t time)
-{
-    if (!times->known)
-        times->first = time;
-    times->known = true;
-    times->last = time;
-}
-
 static bool pid_is_plausible(uint32_t pid)
 {
     return pid > 0 && pid <= PID_LIMIT;

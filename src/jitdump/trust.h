@@ -18,7 +18,13 @@ struct trust_times {
     uint64_t first, last;
 };
 
-void trust_note_time(struct trust_times *times, uint64_t time);
+static inline void trust_note_time(struct trust_times *times, uint64_t time)
+{
+    if (!times->known)
+        times->first = time;
+    times->known = true;
+    times->last = time;
+}
 
 /* Whether two records may be so far apart: three days in ns, about one in cycles. */
 static inline bool trust_is_near(uint64_t a, uint64_t b)
