@@ -13,7 +13,7 @@ struct operands {
     bool block;      /* a DWARF expression behind its length */
 };
 
-static const struct operands operands_of[0x40] = {
+static const struct operands operands_of[UINT8_MAX + 1] = {
     [0x00] = {.known = true}, /* nop */
     /* 0x01, set_loc, has an address of the encoding of the CIE */
     [0x02] = {.known = true, .bytes = 1},                  /* advance_loc1 */
@@ -37,9 +37,12 @@ static const struct operands operands_of[0x40] = {
     [0x14] = {.known = true, .numbers = 2},                /* val_offset */
     [0x15] = {.known = true, .numbers = 2},                /* val_offset_sf */
     [0x16] = {.known = true, .numbers = 1, .block = true}, /* val_expression */
-    [0x2d] = {.known = true},               /* GNU_window_save, AARCH64_negate_ra_state */
-    [0x2e] = {.known = true, .numbers = 1}, /* GNU_args_size */
-    [0x2f] = {.known = true, .numbers = 2}, /* GNU_negative_offset_extended */
+    [0x2d] = {.known = true},                        /* GNU_window_save, AARCH64_negate_ra_state */
+    [0x2e] = {.known = true, .numbers = 1},          /* GNU_args_size */
+    [0x2f] = {.known = true, .numbers = 2},          /* GNU_negative_offset_extended */
+    [0x40 ... 0x7f] = {.known = true},               /* advance_loc */
+    [0x80 ... 0xbf] = {.known = true, .numbers = 1}, /* offset */
+    [0xc0 ... 0xff] = {.known = true},               /* restore */
 };
 
 static void pass_operands(struct cursor *cursor, const struct operands *operands)
@@ -58,14 +61,9 @@ bool cfi_check_instructions(const uint8_t *instructions, size_t *size)
 
     while (cursor_left(&cursor)) {
         const uint8_t opcode = cursor_u8(&cursor);
-        const uint8_t primary = opcode >> 6;
-        if (primary == 2) { /* offset; 1 and 3, advance_loc and restore, have no operand */
-            cursor_skip_leb(&cursor);
-        } else if (primary == 0) {
-            if (!operands_of[opcode].known)
-                return false;
-            pass_operands(&cursor, &operands_of[opcode]);
-        }
+        if (!operands_of[opcode].known)
+            return false;
+        pass_operands(&cursor, &operands_of[opcode]);
         if (opcode != 0)
             last = cursor.at;
     }

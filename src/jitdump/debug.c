@@ -77,7 +77,6 @@ static void set_range(struct jitdump_lines *lines, uint64_t addr, uint64_t size,
  */
 static bool has_bytecode_offsets(struct jitdump_lines *lines, const struct code *code)
 {
-    struct debug_parser parser = lines->parser;
     struct jitdump_line entry;
     int64_t last = 0;
 
@@ -86,6 +85,7 @@ static bool has_bytecode_offsets(struct jitdump_lines *lines, const struct code 
     debug_name_parse(&lines->name);
     if (!lines->name.is_baseline)
         return false;
+    struct debug_parser parser = lines->parser;
     while (debug_parse(&parser, &entry, 1))
         if (entry.offset < (int64_t)code->size && entry.offset > last)
             last = entry.offset;
@@ -98,11 +98,13 @@ static bool has_bytecode_offsets(struct jitdump_lines *lines, const struct code 
  */
 static uint64_t find_base(const struct jitdump_lines *lines, uint64_t record_addr, uint64_t addr)
 {
-    struct debug_parser parser = lines->parser;
     struct jitdump_line entry;
 
+    if (record_addr == addr)
+        return addr;
+    struct debug_parser parser = lines->parser;
     parser.base = 0;
-    if (record_addr == addr || !debug_parse(&parser, &entry, 1))
+    if (!debug_parse(&parser, &entry, 1))
         return addr;
     const uint64_t first = (uint64_t)entry.offset;
     return first >= parser.low && first <= parser.high ? addr : record_addr;

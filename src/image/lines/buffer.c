@@ -60,10 +60,10 @@ void lines_put_uleb(struct lines_buffer *buffer, uint64_t value)
 
 void lines_put_addr(struct lines_buffer *buffer, uint64_t value, uint8_t size)
 {
-    if (size == 8)
-        lines_put_u64(buffer, value);
-    else
-        lines_put_u32(buffer, (uint32_t)value);
+    uint8_t *at = lines_room(buffer, size);
+
+    if (at)
+        lines_filled(buffer, lines_write_addr(at, value, size, buffer->swapped));
 }
 
 size_t lines_begin_length(struct lines_buffer *buffer)

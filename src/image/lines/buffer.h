@@ -7,6 +7,7 @@
 #define JITINJECT_LINES_BUFFER_H
 
 #include "jitinject/array.h"
+#include "jitinject/bytes.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -55,13 +56,22 @@ static inline uint8_t *lines_write_sleb(uint8_t *at, int64_t value)
     return at;
 }
 
+/* The same for an address of the target: 4 or 8 bytes. */
+static inline uint8_t *lines_write_addr(uint8_t *at, uint64_t value, uint8_t size, bool swapped)
+{
+    if (size == 8)
+        bytes_put_u64(at, value, swapped);
+    else
+        bytes_put_u32(at, (uint32_t)value, swapped);
+    return at + size;
+}
+
 void lines_put(struct lines_buffer *buffer, const void *bytes, size_t size);
 void lines_put_u8(struct lines_buffer *buffer, uint8_t value);
 void lines_put_u16(struct lines_buffer *buffer, uint16_t value);
 void lines_put_u32(struct lines_buffer *buffer, uint32_t value);
 void lines_put_u64(struct lines_buffer *buffer, uint64_t value);
 void lines_put_uleb(struct lines_buffer *buffer, uint64_t value);
-/* An address of the target: 4 or 8 bytes. */
 void lines_put_addr(struct lines_buffer *buffer, uint64_t value, uint8_t size);
 
 /* Room for a length, and the length itself once what it counts is there: all that is behind it, and

@@ -35,16 +35,6 @@ bool image_has_lines(const struct image *image)
     return false;
 }
 
-/* Rows that tell a line. */
-static size_t count_lines(const struct lines_rows *rows)
-{
-    size_t count = 0;
-
-    for (size_t i = 0; i < rows->count; i++)
-        count += rows->rows[i].line != 0;
-    return count;
-}
-
 static int add_piece(struct writer *writer, const struct code *code, uint64_t offset)
 {
     const struct image_source *source = &writer->image->sources[code->source];
@@ -60,7 +50,6 @@ static int add_piece(struct writer *writer, const struct code *code, uint64_t of
     lines_files_forget(files);
     if (err)
         return err;
-    writer->image->stats->line_rows += count_lines(&writer->rows);
     return lines_units_add(&writer->units, offset, code->size,
                            image_symbols_name(&writer->next_name, code), &writer->rows);
 }

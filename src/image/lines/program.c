@@ -3,6 +3,8 @@
 
 #include "dwarf.h"
 
+#include <string.h>
+
 /* Special opcodes go forward by up to 16 bytes with a line from 5 before to 8 behind. */
 #define LINE_BASE   (-5)
 #define LINE_RANGE  14
@@ -10,6 +12,9 @@
 
 /* Bytes of a row at most: four opcodes with a number each, and the special one. */
 #define ROW_MAX (4 * (1 + LINES_LEB_MAX) + 1)
+/* The same of what comes before the rows of a sequence, and behind them. */
+#define BEGIN_MAX (3 + 8)
+#define END_MAX   (1 + LINES_LEB_MAX + 3)
 
 #define MIN_INSTRUCTION 1
 #define MAX_OPERATIONS  1
@@ -38,11 +43,14 @@ struct registers {
 static void begin(struct lines_program *program, uint64_t address)
 {
     struct lines_buffer *code = &program->code;
+    uint8_t *at = lines_room(code, BEGIN_MAX);
 
-    lines_put_u8(code, 0);
-    lines_put_uleb(code, 1u + program->address_size);
-    lines_put_u8(code, DW_LNE_set_address);
-    lines_put_addr(code, address, program->address_size);
+    if (!at)
+        return;
+    *at++ = 0;
+    at = lines_write_uleb(at, 1u + program->address_size);
+    *at++ = DW_LNE_set_address;
+    lines_filled(code, lines_write_addr(at, address, program->address_size, code->swapped));
 }
 
 static uint8_t *write_advance(uint8_t *at, uint64_t by)
@@ -82,18 +90,21 @@ static uint8_t *write_row(uint8_t *at, const struct registers *now, const struct
 static void end(struct lines_program *program, uint64_t by)
 {
     static const uint8_t end_sequence[] = {0, 1, DW_LNE_end_sequence};
-    uint8_t *at = lines_room(&program->code, ROW_MAX);
+    uint8_t *at = lines_room(&program->code, END_MAX);
 
-    if (at)
-        lines_filled(&program->code, write_advance(at, by));
-    lines_put(&program->code, end_sequence, sizeof(end_sequence));
+    if (!at)
+        return;
+    at = write_advance(at, by);
+    memcpy(at, end_sequence, sizeof(end_sequence));
+    lines_filled(&program->code, at + sizeof(end_sequence));
 }
 
-void lines_program_add(struct lines_program *program, uint64_t address, uint64_t size,
-                       const struct lines_rows *rows)
+size_t lines_program_add(struct lines_program *program, uint64_t address, uint64_t size,
+                         const struct lines_rows *rows)
 {
     /* The file is 1 to begin with, but binutils 2.40 begins with 0: no row has this one. */
     struct registers now = {.address = address, .line = 1, .file = UINT32_MAX};
+    size_t lines = 0;
 
     begin(program, address);
     for (size_t i = 0; i < rows->count; i++) {
@@ -105,7 +116,9 @@ void lines_program_add(struct lines_program *program, uint64_t address, uint64_t
         uint8_t *at = lines_room(&program->code, ROW_MAX);
         if (at)
             lines_filled(&program->code, write_row(at, &now, &next));
+        lines += next.line != 0;
         now = next;
     }
     end(program, address + size - now.address);
+    return lines;
 }

@@ -15,8 +15,9 @@ struct lines_program {
 /* Parameters of the programs, as the header of a unit tells them. */
 void lines_program_describe(struct lines_buffer *header);
 
-/* Adds the sequence of a piece of `size` bytes at `address`. */
-void lines_program_add(struct lines_program *program, uint64_t address, uint64_t size,
-                       const struct lines_rows *rows);
+/* Adds the sequence of a piece of `size` bytes at `address`. Returns how many of its rows tell a
+ * line. */
+size_t lines_program_add(struct lines_program *program, uint64_t address, uint64_t size,
+                         const struct lines_rows *rows);
 
 #endif /* JITINJECT_LINES_PROGRAM_H */

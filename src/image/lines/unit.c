@@ -3,6 +3,7 @@
 
 #include "../encode.h"
 #include "dwarf.h"
+#include "jitinject/bytes.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -17,6 +18,9 @@
 #define PRODUCER        "jitinject"
 /* Of the 32-bit format. */
 #define OFFSET_MAX 0xfffffff0u
+
+/* Bytes of a function's entry in .debug_info at most. */
+#define FUNCTION_MAX (1 + 4 + 8 + LINES_LEB_MAX)
 
 /* All units look alike, and so do all functions. */
 #define ABBREVIATION_UNIT     1
@@ -175,11 +179,15 @@ static bool has_failed(const struct lines_units *units)
 static void put_function(struct lines_units *units, uint64_t offset, uint64_t size, uint32_t name)
 {
     struct lines_buffer *functions = &units->functions;
+    uint8_t *at = lines_room(functions, FUNCTION_MAX);
 
-    lines_put_uleb(functions, ABBREVIATION_FUNCTION);
-    lines_put_u32(functions, name);
-    lines_put_addr(functions, offset, units->program.address_size);
-    lines_put_uleb(functions, size);
+    if (!at)
+        return;
+    *at++ = ABBREVIATION_FUNCTION;
+    bytes_put_u32(at, name, functions->swapped);
+    at = lines_write_addr(at + sizeof(name), offset, units->program.address_size,
+                          functions->swapped);
+    lines_filled(functions, lines_write_uleb(at, size));
 }
 
 /* Ends the unit in the making. 0 or a negative errno. */
@@ -209,7 +217,7 @@ int lines_units_add(struct lines_units *units, uint64_t offset, uint64_t size, u
         units->low = offset;
     units->high = offset + size;
     put_function(units, offset, size, name);
-    lines_program_add(program, offset, size, rows);
+    units->image->stats->line_rows += lines_program_add(program, offset, size, rows);
     return units->function_count == UNIT_FUNCTIONS || program->code.size >= UNIT_PROGRAM
                ? end_unit(units)
                : 0;
