@@ -75,7 +75,7 @@ static void text_close(struct text *text)
     free(text->buffer);
 }
 
-/* Reads the batch and writes it. */
+/* Reads the batch and writes it; names only once they are worth a write. */
 static int flush_batch(struct text *text)
 {
     int err = image_fetch_run(text->fetch);
@@ -87,7 +87,9 @@ static int flush_batch(struct text *text)
     }
     text->used = 0;
     text->run_count = 0;
-    return err ?: image_stream_flush(&text->names);
+    if (!err && image_stream_room(&text->names) < NAMES_BUFFER / 2)
+        err = image_stream_flush(&text->names);
+    return err;
 }
 
 /*
@@ -110,6 +112,9 @@ static struct run *run_for(struct text *text, uint64_t offset)
     }
     if (text->run_count == TEXT_RUNS || text->used == TEXT_BUFFER)
         return NULL;
+    /* So that what is written ends where a large page of the file system's does. */
+    if (text->run_count == 0)
+        text->used = (size_t)(offset % TEXT_BUFFER);
     struct run *run = &text->runs[text->run_count++];
     *run = (struct run){.offset = offset, .at = text->used};
     return run;
@@ -210,6 +215,7 @@ int image_write_text(struct image *image, struct unwind *unwind)
 
     err = err ?: add_pieces(&text);
     err = err ?: flush_batch(&text);
+    err = err ?: image_stream_flush(&text.names);
     err = err ?: image_symbols_finish(&text.symbols);
     text_close(&text);
     return err;
