@@ -153,6 +153,36 @@ static bool parse_cie(const struct cfi_data *data, struct cursor *cursor, struct
            cie->instructions_size <= CFI_CIE_INSTRUCTIONS_MAX;
 }
 
+/* What a CIE at `from` is at `to`, where the same bytes are. */
+static struct cfi_cie moved(struct cfi_cie cie, const uint8_t *from, const uint8_t *to)
+{
+    cie.parameters = to + (cie.parameters - from);
+    cie.instructions = to + (cie.instructions - from);
+    return cie;
+}
+
+/* The same, unless it is the one that was understood last. */
+static bool take_cie(struct cfi *cfi, const struct cfi_data *data, struct cursor *cursor,
+                     struct cfi_cie *cie)
+{
+    const uint8_t *bytes = cursor->at;
+    const size_t size = cursor_left(cursor);
+
+    if (cfi->last.number && size == cfi->last_size && memcmp(bytes, cfi->last_bytes, size) == 0) {
+        *cie = moved(cfi->last, cfi->last_bytes, bytes);
+        return true;
+    }
+    if (!parse_cie(data, cursor, cie))
+        return false;
+    if (size <= CFI_CIE_KEPT) {
+        cie->number = cfi->last.number + 1;
+        memcpy(cfi->last_bytes, bytes, size);
+        cfi->last = moved(*cie, bytes, cfi->last_bytes);
+        cfi->last_size = size;
+    }
+    return true;
+}
+
 /* `cursor` is behind the pointer to the CIE. */
 static bool parse_fde(const struct cfi_data *data, struct cursor *cursor, const struct cfi_cie *cie,
                       struct cfi_fde *fde)
@@ -194,9 +224,10 @@ static int parse_entry(struct cfi *cfi, const struct cfi_data *data, size_t offs
     const uint32_t id = cursor_u32(cursor);
 
     if (id == 0) {
-        struct cfi_cie cie = {.offset = offset};
-        if (!parse_cie(data, cursor, &cie))
+        struct cfi_cie cie = {0};
+        if (!take_cie(cfi, data, cursor, &cie))
             return 0;
+        cie.offset = offset;
         if (!array_reserve(&cfi->cies, &cfi->cie_capacity, cfi->cie_count + 1))
             return -ENOMEM;
         cfi->cies[cfi->cie_count++] = cie;

@@ -34,6 +34,7 @@ struct cfi_cie {
     size_t parameters_size;
     const uint8_t *instructions; /* less the padding */
     size_t instructions_size;
+    uint64_t number; /* those of one number are the same but for their offsets; 0: not known */
 };
 
 /* Real ones have less than 30. The bound keeps the work of sharing them in proportion. */
@@ -47,12 +48,18 @@ struct cfi_fde {
     size_t instructions_size;
 };
 
+/* Bytes of a CIE that is kept. */
+#define CFI_CIE_KEPT 64
+
 /* The tables of one record; the bytes stay where they were read. */
 struct cfi {
     struct cfi_cie *cies; /* by offset */
     struct cfi_fde *fdes; /* by pc */
     size_t cie_count, cie_capacity;
     size_t fde_count, fde_capacity;
+    struct cfi_cie last; /* the last one that was understood: nearly all records begin with it */
+    uint8_t last_bytes[CFI_CIE_KEPT];
+    size_t last_size;
 };
 
 /*

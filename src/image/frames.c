@@ -106,12 +106,10 @@ static const struct frames_cie *find_cie(const struct frames *frames, XXH128_has
     return NULL;
 }
 
-/*
- * Where in the file the CIE is, for an FDE of so many bytes to follow; written if it is new. False:
- * there is no room.
- */
-static bool use_cie(struct frames *frames, const struct cfi_cie *cie, uint64_t fde_bytes,
-                    uint64_t *offset)
+/* Where in the file the CIE is, for an FDE of so many bytes to follow; written if there is none
+ * like it. False: there is no room. */
+static bool share_cie(struct frames *frames, const struct cfi_cie *cie, uint64_t fde_bytes,
+                      uint64_t *offset)
 {
     const uint64_t size = cie_size(cie);
     uint8_t bytes[CIE_SIZE_MAX];
@@ -129,6 +127,20 @@ static bool use_cie(struct frames *frames, const struct cfi_cie *cie, uint64_t f
     frames->cies[frames->cie_count++ % FRAMES_CIES] =
         (struct frames_cie){.offset = *offset, .content = content};
     image_stream_put(&frames->stream, bytes, size);
+    return true;
+}
+
+/* The same. Mostly it is the one that was used last. */
+static bool use_cie(struct frames *frames, const struct cfi_cie *cie, uint64_t fde_bytes,
+                    uint64_t *offset)
+{
+    *offset = frames->last_offset;
+    if (cie->number && cie->number == frames->last_number)
+        return has_room(frames, fde_bytes);
+    if (!share_cie(frames, cie, fde_bytes, offset))
+        return false;
+    frames->last_number = cie->number;
+    frames->last_offset = *offset;
     return true;
 }
 

@@ -35,6 +35,7 @@ struct frames {
     size_t row_count, row_capacity;
     struct frames_cie cies[FRAMES_CIES]; /* those written last, a ring */
     size_t cie_count;                    /* of all that were written */
+    uint64_t last_number, last_offset;   /* of the one that was used last */
 };
 
 /* The span is aligned to 4 and has room for FRAMES_SIZE_MIN at least. 0 or -ENOMEM. */

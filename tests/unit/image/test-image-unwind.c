@@ -96,18 +96,24 @@ static size_t begin_fde(struct table *table, size_t cie)
 /* advance_loc 4, def_cfa_offset 16, advance_loc 6, def_cfa_offset 8 */
 static const uint8_t instructions[] = {0x44, 0x0e, 0x10, 0x46, 0x0e, 0x08};
 
-/* The usual form: .eh_frame of one CIE ("zR", 0x1b) and one FDE for a function before it. */
+/* An FDE for the function before the table. */
+static void put_usual_fde(struct table *table, size_t cie, size_t code_size)
+{
+    const size_t fde = begin_fde(table, cie);
+
+    put_u32(table, (uint32_t) - (((code_size + 7) & ~7ull) + table->size));
+    put_u32(table, (uint32_t)code_size);
+    put_u8(table, 0);
+    put(table, instructions, sizeof(instructions));
+    end_entry(table, fde);
+}
+
+/* The usual form: .eh_frame of one CIE ("zR", 0x1b) and one FDE. */
 static struct table usual_frames(size_t code_size)
 {
     struct table table = {0};
-    const size_t cie = put_cie(&table, "zR", "\x1b", 1);
-    const size_t fde = begin_fde(&table, cie);
 
-    put_u32(&table, (uint32_t) - (((code_size + 7) & ~7ull) + table.size));
-    put_u32(&table, (uint32_t)code_size);
-    put_u8(&table, 0);
-    put(&table, instructions, sizeof(instructions));
-    end_entry(&table, fde);
+    put_usual_fde(&table, put_cie(&table, "zR", "\x1b", 1), code_size);
     return table;
 }
 
@@ -713,6 +719,43 @@ static void load_function(struct fixture *fixture, uint16_t source, uint64_t add
     fixture_place(fixture, code);
 }
 
+/* CIEs of no bytes, and of more than are kept to be known again. */
+static void test_odd_cies(void **state)
+{
+    struct fixture *fixture = *state;
+    static const uint64_t functions[][2] = {
+        {OFFSET + 0x40, 0x20}, {OFFSET + 0x80, 0x20}, {OFFSET + 0xc0, 0x20}};
+    struct table useless = {0}, empty = {0}, large = {0};
+
+    put_u32(&empty, 4);
+    put_u32(&empty, 0);
+    useless = empty;
+    const size_t fde = begin_fde(&useless, 0);
+    put_u64(&useless, BASE);
+    put_u64(&useless, 0x20);
+    end_entry(&useless, fde);
+    put_usual_fde(&empty, put_cie(&empty, "zR", "\x1b", 1), 0x20);
+    const size_t cie = put_cie(&large, "zR", "\x1b", 1);
+    for (size_t i = 0; i < 40; i++)
+        put(&large, "\x0e\x0a", 2); /* def_cfa_offset 10 */
+    end_entry(&large, cie);
+    put_usual_fde(&large, cie, 0x20);
+
+    fixture_add_extent(fixture, BASE, 0x100, OFFSET);
+    add_function(fixture, BASE, 0x20, &useless);
+    add_function(fixture, BASE + 0x40, 0x20, &large);
+    add_function(fixture, BASE + 0x80, 0x20, &large);
+    add_function(fixture, BASE + 0xc0, 0x20, &empty);
+    write_image(fixture, &fixture_x86_64);
+    assert_functions(fixture, functions, 3, false);
+    assert_int_equal(fixture->stats.unwind_dropped, 1);
+    char *text = read_frames(fixture);
+    assert_int_equal(count_of(text, " CIE\n"), 2);
+    assert_int_equal(count_of(text, " FDE cie=00000000 "), 2);
+    assert_int_equal(count_of(text, "DW_CFA_def_cfa_offset: 10\n"), 40);
+    free(text);
+}
+
 static int compare_addresses(const void *left, const void *right)
 {
     const struct code *const *a = left, *const *b = right;
@@ -1019,6 +1062,7 @@ int main(void)
         fixture_test(test_no_room),
         fixture_test(test_out_of_reach),
         fixture_test(test_many_tables),
+        fixture_test(test_odd_cies),
         fixture_test(test_forwards),
         fixture_test(test_backwards),
         fixture_test(test_scattered),
