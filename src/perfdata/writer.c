@@ -116,7 +116,8 @@ void writer_append_file(struct perfdata_writer *writer, int fd, const struct sec
         if (got < 0)
             writer->err = (int)got;
         else if ((size_t)got < size) /* it was there when the input was opened */
-            writer->err = -EBADMSG;
+            writer->err = perfdata_fail(writer->data, -EBADMSG, at + (uint64_t)got,
+                                        "the file ends here; was it cut since it was opened?");
         else
             writer_append(writer, buffer, size);
         at += size;

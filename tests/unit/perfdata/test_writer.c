@@ -674,6 +674,32 @@ static void full_disk(void **state)
     build_free(&data);
 }
 
+/* The input may be cut by others: the error is about it, not about the output. */
+static void cut_since_it_was_opened(void **state)
+{
+    struct build content = {0}, data = {0};
+    const struct build_file file = {.attrs = attrs, .attr_count = 2, .data = &data};
+    struct perfdata_writer *writer;
+    struct memory_file out;
+    struct opened opened;
+
+    (void)state;
+    put_record(&data, 3, 100);
+    build_file(&content, &file);
+    opened_new(&opened, &content);
+    memory_file_new(&out, NULL);
+    assert_int_equal(truncate(opened.file.path, 50), 0);
+    assert_int_equal(perfdata_writer_new(opened.data, PERFDATA_FORM_OF_INPUT, out.fd, &writer),
+                     -EBADMSG);
+    assert_int_equal(opened.reports.errors, 1);
+    assert_int_equal(opened.reports.offset, 50);
+    assert_non_null(strstr(opened.reports.text, "cut since it was opened"));
+    memory_file_free(&out);
+    opened_free(&opened);
+    build_free(&content);
+    build_free(&data);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -691,6 +717,7 @@ int main(void)
         cmocka_unit_test(ids_behind_the_data),
         cmocka_unit_test(old_header),
         cmocka_unit_test(full_disk),
+        cmocka_unit_test(cut_since_it_was_opened),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
