@@ -258,3 +258,18 @@ void check_pattern(const struct opened *opened, const struct code *code)
         assert_int_equal(byte, code_pattern(index, i));
     }
 }
+
+static uint32_t random_state;
+
+void random_begin(uint32_t seed)
+{
+    random_state = seed;
+}
+
+uint32_t next_random(void)
+{
+    random_state ^= random_state << 13; /* xorshift32, Marsaglia 2003 */
+    random_state ^= random_state >> 17;
+    random_state ^= random_state << 5;
+    return random_state;
+}

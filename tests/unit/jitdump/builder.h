@@ -92,4 +92,8 @@ uint64_t code_index(const struct opened *opened, const struct code *code);
 /* Fails unless the code bytes of the piece are the pattern of its index. */
 void check_pattern(const struct opened *opened, const struct code *code);
 
+/* Numbers that are the same on every machine: the row that `seed`, which is not 0, begins. */
+void random_begin(uint32_t seed);
+uint32_t next_random(void);
+
 #endif /* TEST_JITDUMP_BUILDER_H */

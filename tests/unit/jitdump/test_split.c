@@ -15,17 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static uint32_t random_state;
-
-/* xorshift32: the same on every machine. */
-static uint32_t next_random(void)
-{
-    random_state ^= random_state << 13;
-    random_state ^= random_state >> 17;
-    random_state ^= random_state << 5;
-    return random_state;
-}
-
 struct result {
     struct jitdump_index index;
     struct diag_list reports;
@@ -165,7 +154,7 @@ static void put_function(struct builder *builder, uint64_t number, uint64_t addr
 static void joins_what_jits_write(void **state)
 {
     (void)state;
-    random_state = 7;
+    random_begin(7);
     for (unsigned form = 0; form < 8; form++) {
         struct builder builder;
         builder_init(&builder, form % 2);
@@ -197,7 +186,7 @@ static void joins_nothing_between_moves(void **state)
     size_t first_move = 0;
 
     (void)state;
-    random_state = 5;
+    random_begin(5);
     builder_init(&builder, false);
     put_header(&builder);
     for (uint64_t i = 0; i < 40; i++) {
@@ -268,7 +257,7 @@ static void same_for_random_dumps(void **state)
     size_t joined = 0;
 
     (void)state;
-    random_state = 20250301;
+    random_begin(20250301);
     for (unsigned round = 0; round < 400; round++) {
         struct builder builder;
         const unsigned odd = round % 4 ? 6 + next_random() % 60 : 0;
@@ -304,7 +293,7 @@ static void same_for_recordings(void **state)
     };
 
     (void)state;
-    random_state = 11;
+    random_begin(11);
     for (size_t i = 0; i < sizeof(dumps) / sizeof(dumps[0]); i++) {
         struct jitdump *dump;
         assert_int_equal(jitdump_open(dumps[i].path, NULL, &dump), 0);
