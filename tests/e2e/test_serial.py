@@ -21,6 +21,8 @@ FIXTURES = pathlib.Path(__file__).resolve().parent.parent / "fixtures"
 NAMES = ["py313-fork", "node-family", "node-churn", "llvm19-orc-dwarf", "tiny-churn"]
 # Oddities of many dumps have an order, too.
 MANY = ["--functions", "4000", "--processes", "40", "--lines", "3", "--unwind"]
+# So large that two threads index it: the scan is over at once, and then that one helps.
+LARGE = ["--functions", "40000", "--samples", "1000", "--lines", "3", "--unwind"]
 # So long that another thread scans its second half.
 SHORT = ["--functions", "100", "--samples", "1000", "--remaps", "1000"]
 LONG = ["--functions", "100", "--samples", "700000", "--remaps", "1000"]
@@ -103,7 +105,7 @@ def recordings(names, scratch):
         yield name, FIXTURES / name
     if names:
         return
-    for name, options in ("many", MANY), ("short", SHORT), ("long", LONG):
+    for name, options in ("many", MANY), ("large", LARGE), ("short", SHORT), ("long", LONG):
         generated = scratch / name
         subprocess.run([os.environ["GENERATE"], *options, "--out", generated], check=True)
         yield name, generated
