@@ -16,7 +16,8 @@
 struct diag_list {
     struct diag_kept *kept;
     size_t count, capacity;
-    bool lost; /* some are not kept */
+    bool lost;   /* some are not kept */
+    bool failed; /* one is an error */
 };
 
 /* A sink that keeps reports in `list`, with strings of their own. */

@@ -58,8 +58,8 @@ struct image_source {
 /*
  * Writes the image of `file` to `fd` (empty, read-write), reading code and names from
  * sources[code->source]. The build-id is a function of all that the image holds. 0 or a negative
- * errno; what is wrong with a source is reported to `diag`, perhaps from two threads at once, and a
- * failed write is the caller's to report. Memory: buffers of a few MiB, and, where there are unwind
+ * errno; what is wrong with a source is reported to `diag`, by the calling thread, and a failed
+ * write is the caller's to report. Memory: buffers of a few MiB, and, where there are unwind
  * tables, 40 bytes a function and the largest record of them; where there are line tables, the
  * distinct names of files, and twice the largest record.
  */

@@ -17,6 +17,7 @@ static void keep(void *context, const struct diag_report *report)
 {
     struct diag_list *list = context;
 
+    list->failed = list->failed || report->severity == DIAG_ERROR;
     list->lost = list->lost || list->count == DIAG_LIST_MAX ||
                  !array_reserve(&list->kept, &list->capacity, list->count + 1);
     if (list->lost)

@@ -4,6 +4,8 @@
 #include "internal.h"
 #include "unwind.h"
 
+#include "jitinject/diag_list.h"
+
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -13,6 +15,8 @@
  */
 struct lines {
     struct image image; /* the same, with sections and an output of its own */
+    struct diag_list reports;
+    struct diag diag; /* keeps them: what was said first would be chance */
     bool wanted;
     pthread_t thread;
     bool running; /* the thread was started */
@@ -40,6 +44,8 @@ static int lines_begin(struct lines *lines, const struct image *image)
     lines->image = *image;
     lines->image.sections = NULL;
     lines->image.section_count = lines->image.section_capacity = 0;
+    lines->diag = diag_list_sink(&lines->reports);
+    lines->image.diag = &lines->diag;
     int err = image_output_open(&lines->image.output, image->output.fd);
 
     lines->wanted = !err && image_has_lines(image);
@@ -48,14 +54,20 @@ static int lines_begin(struct lines *lines, const struct image *image)
     return err;
 }
 
-/* Writes them now if that has not been done, and adds them to the image. */
-static int lines_finish(struct lines *lines, struct image *image)
+/*
+ * Writes them now if that has not been done, and adds them to the image. `err` is what the rest
+ * came to: where it failed, nobody hears of them.
+ */
+static int lines_finish(struct lines *lines, struct image *image, int err)
 {
     if (lines->running)
         pthread_join(lines->thread, NULL);
-    else if (lines->wanted)
+    else if (lines->wanted && !err)
         write_lines(lines);
-    int err = lines->err;
+    if (err)
+        return err;
+    diag_list_replay(&lines->reports, image->diag);
+    err = lines->err;
     for (size_t i = 0; i < lines->image.section_count && !err; i++)
         err = image_add_section(image, &lines->image.sections[i]);
     if (lines->wanted && !err)
@@ -67,6 +79,7 @@ static void lines_free(struct lines *lines)
 {
     if (lines->image.output.hash)
         image_output_close(&lines->image.output);
+    diag_list_clear(&lines->reports);
     free(lines->image.sections);
 }
 
@@ -81,10 +94,10 @@ static int write_content(struct image *image)
     err = err ?: image_write_text(image, unwind);
     err = err ?: unwind_finish(unwind);
     err = err ?: image_add_symbols(image);
-    const int lines_err = lines_finish(&lines, image);
+    err = lines_finish(&lines, image, err);
     unwind_free(unwind);
     lines_free(&lines);
-    return err ?: lines_err;
+    return err;
 }
 
 int image_write(const struct place_file *file, const struct image_source *sources,

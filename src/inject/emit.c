@@ -191,10 +191,13 @@ int emit_open(struct recording *recording)
     int err = 0;
 
     recording->images = calloc(recording->image_count + 1, sizeof(struct outfile *));
+    recording->image_reports =
+        calloc(recording->image_count + 1, sizeof(*recording->image_reports));
     recording->build_ids = calloc(recording->image_count + 1, sizeof(*recording->build_ids));
     recording->summary->files =
         calloc(recording->image_count + 1, sizeof(*recording->summary->files));
-    if (!recording->images || !recording->build_ids || !recording->summary->files)
+    if (!recording->images || !recording->image_reports || !recording->build_ids ||
+        !recording->summary->files)
         return -ENOMEM;
     recording->summary->file_count = recording->image_count;
     if (recording->image_count > 0)
@@ -211,10 +214,11 @@ static int write_image(struct recording *recording, size_t number, struct inject
     struct inject_file *row = &recording->summary->files[number];
     const struct image_options options = {.compress_debug = recording->options->compress_debug};
     const struct image_target target = find_target(recording, file);
+    const struct diag diag = diag_list_sink(&recording->image_reports[number]);
     struct image_stats stats;
 
     int err = image_write(file, recording->sources, &target, &options,
-                          outfile_fd(recording->images[number]), recording->diag,
+                          outfile_fd(recording->images[number]), &diag,
                           recording->build_ids[number], &stats);
     time->cpu += stats.second_cpu;
     if (err)
@@ -273,18 +277,43 @@ void emit_begin(struct recording *recording)
     recording->emitting = pthread_create(&recording->emitter, NULL, write_images, recording) == 0;
 }
 
-int emit_finish(struct recording *recording)
+static void finish_images(struct recording *recording)
 {
     write_images(recording);
     if (recording->emitting)
         pthread_join(recording->emitter, NULL);
     recording->emitting = false;
-    if (recording->emit_err && !recording->emit_reported)
-        diag_report(recording->diag, DIAG_ERROR,
-                    recording->summary->files[recording->failed_image].path, DIAG_NO_OFFSET,
-                    "cannot be written: %s", strerror(-recording->emit_err));
-    recording->emit_reported = recording->emit_err != 0;
-    return recording->emit_err;
+}
+
+/* Hands on what was reported of an image, once. */
+static void report_image(struct recording *recording, size_t number)
+{
+    diag_list_replay(&recording->image_reports[number], recording->diag);
+    diag_list_clear(&recording->image_reports[number]);
+}
+
+/* That of a failed write nobody else has said. */
+static void report_failed_image(struct recording *recording)
+{
+    const size_t number = recording->failed_image;
+    const bool is_said = recording->image_reports[number].failed;
+
+    report_image(recording, number);
+    if (!is_said)
+        diag_report(recording->diag, DIAG_ERROR, recording->summary->files[number].path,
+                    DIAG_NO_OFFSET, "cannot be written: %s", strerror(-recording->emit_err));
+}
+
+int emit_finish(struct recording *recording)
+{
+    finish_images(recording);
+    const int err = recording->emit_err;
+    const size_t good = err ? recording->failed_image : recording->image_count;
+    for (size_t i = 0; i < good; i++)
+        report_image(recording, i);
+    if (err)
+        report_failed_image(recording);
+    return err;
 }
 
 void emit_stop(struct recording *recording)
@@ -292,5 +321,5 @@ void emit_stop(struct recording *recording)
     pthread_mutex_lock(&recording->emit_lock);
     recording->images_end = 0;
     pthread_mutex_unlock(&recording->emit_lock);
-    emit_finish(recording);
+    finish_images(recording);
 }

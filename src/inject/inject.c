@@ -16,9 +16,12 @@ static void recording_clear(struct recording *recording)
     pthread_mutex_destroy(&recording->emit_lock);
     for (size_t i = 0; i < recording->image_count && recording->images; i++)
         outfile_free(recording->images[i]);
+    for (size_t i = 0; i < recording->image_count && recording->image_reports; i++)
+        diag_list_clear(&recording->image_reports[i]);
     outfile_free(recording->output);
     directory_clear(recording);
     free(recording->images);
+    free(recording->image_reports);
     free(recording->build_ids);
     free(recording->dropped);
     ahead_free(recording->ahead);
@@ -193,11 +196,9 @@ static int run(struct recording *recording)
     return err ? err : unlogged_report(recording);
 }
 
-/* Notes errors on their way to the caller, so that no failure goes without a word; one at a time.
- */
+/* Notes errors on their way to the caller, so that no failure goes without a word. */
 struct error_watch {
     const struct diag *next;
-    pthread_mutex_t lock;
     bool reported;
 };
 
@@ -205,10 +206,8 @@ static void watch_report(void *context, const struct diag_report *report)
 {
     struct error_watch *watch = context;
 
-    pthread_mutex_lock(&watch->lock);
     watch->reported |= report->severity == DIAG_ERROR;
     watch->next->report(watch->next->context, report);
-    pthread_mutex_unlock(&watch->lock);
 }
 
 /* What nobody has said more of. */
@@ -228,7 +227,7 @@ static void report_failure(const struct recording *recording, int err)
 int inject_run(const struct inject_options *options, const struct diag *diag,
                struct inject_summary *summary)
 {
-    struct error_watch watch = {.next = diag, .lock = PTHREAD_MUTEX_INITIALIZER};
+    struct error_watch watch = {.next = diag};
     const struct diag watched = {.report = watch_report, .context = &watch};
     struct recording recording = {.options = options,
                                   .diag = &watched,
@@ -236,7 +235,6 @@ int inject_run(const struct inject_options *options, const struct diag *diag,
                                   .emit_lock = PTHREAD_MUTEX_INITIALIZER};
     int err = run(&recording);
 
-    emit_stop(&recording);
     if (err && !watch.reported)
         report_failure(&recording, err);
     recording_clear(&recording);

@@ -6,6 +6,7 @@
 #include "tally.h"
 #include "tasks.h"
 
+#include "jitinject/diag_list.h"
 #include "jitinject/image.h"
 #include "jitinject/inject.h"
 #include "jitinject/jitdump.h"
@@ -107,6 +108,7 @@ struct recording {
     size_t dropped_count;
 
     struct outfile **images; /* one for each of place_files */
+    struct diag_list *image_reports;
     uint8_t (*build_ids)[IMAGE_BUILD_ID_SIZE];
     size_t image_count;
     pthread_t emitter;
@@ -115,7 +117,6 @@ struct recording {
     size_t next_image, images_end; /* those that nobody has taken */
     int emit_err;                  /* of failed_image */
     size_t failed_image;
-    bool emit_reported; /* somebody has heard of it */
     struct outfile *output;
     struct directory *directory; /* that it is to be in, with other files; else NULL */
 
@@ -143,11 +144,12 @@ int emit_open(struct recording *recording);
 /*
  * emit.c: writes the images, beside what the caller does until emit_finish, which helps with what
  * is left: they and the recording are made of different inputs. Build-ids and sizes are there after
- * emit_finish, which may be called again. 0 or a negative errno.
+ * emit_finish, and what is to be said of the images is said then, in their order. It may be called
+ * again. 0 or a negative errno, reported.
  */
 void emit_begin(struct recording *recording);
 int emit_finish(struct recording *recording);
-/* emit.c: waits for what is being written, and leaves the rest out. */
+/* emit.c: waits for what is being written, and leaves the rest out. Nothing is said of images. */
 void emit_stop(struct recording *recording);
 /* directory.c: the same where the output is to be a directory. */
 int directory_start(struct recording *recording);
