@@ -289,6 +289,8 @@ int perfdata_write_mapping(struct perfdata_writer *writer, const struct perfdata
 int perfdata_write_build_id(struct perfdata_writer *writer, const uint8_t id[20],
                             const char *filename);
 
+/* Waits until a write that was begun is done: 0, or the negative errno of the first that failed. */
+int perfdata_writer_wait(struct perfdata_writer *writer);
 /* Writes the features (table, payloads, the AUXTRACE index moved) and the header. 0 or a negative
  * errno. */
 int perfdata_writer_finish(struct perfdata_writer *writer);

@@ -64,8 +64,12 @@ static int write_build_ids(struct rewrite *rewrite)
     if (rewrite->has_build_ids)
         return 0;
     rewrite->has_build_ids = true;
+    /* Where images fail as well, it is the recording that is named, whichever was first. */
+    int err = perfdata_writer_wait(rewrite->writer);
+    if (err)
+        return err;
     stopwatch_stop(&rewrite->watch, &recording->summary->times[INJECT_REWRITE]);
-    int err = emit_finish(recording);
+    err = emit_finish(recording);
     stopwatch_start(&rewrite->watch);
     for (size_t i = 0; i < recording->image_count && !err; i++)
         err = perfdata_write_build_id(rewrite->writer, recording->build_ids[i],

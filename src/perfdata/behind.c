@@ -164,6 +164,16 @@ void behind_wait(struct behind *behind, const uint8_t *bytes, size_t size)
     pthread_mutex_unlock(&behind->lock);
 }
 
+int behind_wait_all(struct behind *behind)
+{
+    pthread_mutex_lock(&behind->lock);
+    while (waiting_jobs(behind) > 0)
+        wait_for_change(behind);
+    const int err = behind->err;
+    pthread_mutex_unlock(&behind->lock);
+    return err;
+}
+
 int behind_finish(struct behind *behind)
 {
     pthread_mutex_lock(&behind->lock);

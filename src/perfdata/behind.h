@@ -24,7 +24,10 @@ void behind_free(struct behind *behind);
 int behind_write(struct behind *behind, int fd, const uint8_t *bytes, size_t size, uint64_t offset);
 /* Waits until none of these bytes is still to be written. */
 void behind_wait(struct behind *behind, const uint8_t *bytes, size_t size);
-/* Waits until all is written: 0, or the negative errno of the first write that failed. */
+/* Waits until all that was handed over is written: 0, or the negative errno of the first write that
+ * failed. */
+int behind_wait_all(struct behind *behind);
+/* The same, and ends the thread. */
 int behind_finish(struct behind *behind);
 /* What the thread has taken of a processor, in ns, once behind_finish was called. */
 uint64_t behind_cpu(const struct behind *behind);

@@ -253,6 +253,13 @@ int perfdata_keep_samples(struct perfdata_writer *writer, const struct perfdata_
     return writer->err;
 }
 
+int perfdata_writer_wait(struct perfdata_writer *writer)
+{
+    if (!writer->err && writer->behind)
+        writer->err = behind_wait_all(writer->behind);
+    return writer->err;
+}
+
 int perfdata_writer_finish(struct perfdata_writer *writer)
 {
     if (writer->part != 0)

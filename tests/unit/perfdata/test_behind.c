@@ -41,13 +41,14 @@ static void buffers_by_turns(void **state)
         assert_int_equal(
             behind_write(behind, fd, buffer, BLOCK, (uint64_t)(ROUNDS - 1 - round) * BLOCK), 0);
     }
-    assert_int_equal(behind_finish(behind), 0);
-    behind_free(behind);
+    assert_int_equal(behind_wait_all(behind), 0);
     for (unsigned round = 0; round < ROUNDS; round++) {
         fill(expected, round);
         assert_int_equal(io_pread(fd, found, BLOCK, (uint64_t)(ROUNDS - 1 - round) * BLOCK), BLOCK);
         assert_memory_equal(found, expected, BLOCK);
     }
+    assert_int_equal(behind_finish(behind), 0);
+    behind_free(behind);
     close(fd);
     free(buffers);
     free(expected);
@@ -117,6 +118,7 @@ static void failure(void **state)
     for (unsigned i = 0; i < 10000 && !err; i++)
         err = behind_write(behind, fd, bytes, sizeof(bytes), 0);
     assert_int_equal(err, -ENOSPC);
+    assert_int_equal(behind_wait_all(behind), -ENOSPC);
     assert_int_equal(behind_finish(behind), -ENOSPC);
     assert_int_equal(behind_write(behind, fd, bytes, sizeof(bytes), 0), -ENOSPC);
     behind_free(behind);
