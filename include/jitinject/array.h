@@ -31,7 +31,8 @@ bool array_reserve_bytes(void **items, size_t *capacity, size_t need, size_t ite
     ((need) <= *(capacity) ||                                                                      \
      array_reserve_bytes((void **)(items), (capacity), (need), sizeof(**(items))))
 
-/* As qsort(), of what is in order already more often than not. */
+/* As qsort(), but equal items keep their order, and what is in order already, all of it or in runs,
+ * costs the less the more it is. */
 void array_sort(void *items, size_t count, size_t item_size,
                 int (*compare)(const void *, const void *));
 

@@ -64,15 +64,3 @@ bool array_reserve_bytes(void **items, size_t *capacity, size_t need, size_t ite
     *capacity = grown;
     return true;
 }
-
-void array_sort(void *items, size_t count, size_t item_size,
-                int (*compare)(const void *, const void *))
-{
-    const char *item = items;
-
-    for (size_t i = 1; i < count; i++, item += item_size)
-        if (compare(item, item + item_size) > 0) {
-            qsort(items, count, item_size, compare);
-            return;
-        }
-}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "fetch.h"
 
+#include "jitinject/array.h"
 #include "jitinject/io.h"
 
 #include <errno.h>
@@ -27,7 +28,6 @@ struct image_fetch {
     struct copy *copies;
     uint8_t *buffer;
     size_t count;
-    bool sorted;
 };
 
 int image_fetch_new(const struct image_source *sources, const struct diag *diag,
@@ -42,7 +42,6 @@ int image_fetch_new(const struct image_source *sources, const struct diag *diag,
     fetch->sources = sources;
     fetch->diag = diag;
     fetch->listener = *listener;
-    fetch->sorted = true;
     fetch->copies = malloc(FETCH_COPIES * sizeof(*fetch->copies));
     fetch->buffer = buffer;
     if (!fetch->copies) {
@@ -91,8 +90,6 @@ int image_fetch_add(struct image_fetch *fetch, uint16_t source, uint64_t offset,
 
     if (offset > end || size > end - offset)
         return report_short(fetch, source, offset);
-    if (fetch->count && compare_copies(&fetch->copies[fetch->count - 1], &copy) > 0)
-        fetch->sorted = false;
     fetch->copies[fetch->count++] = copy;
     return 0;
 }
@@ -151,8 +148,7 @@ int image_fetch_run(struct image_fetch *fetch)
     const struct copy *const last = copy + fetch->count;
     int err = 0;
 
-    if (!fetch->sorted)
-        qsort(fetch->copies, fetch->count, sizeof(*fetch->copies), compare_copies);
+    array_sort(fetch->copies, fetch->count, sizeof(*fetch->copies), compare_copies);
     while (copy < last && !err) {
         if (copy->size >= FETCH_DIRECT) {
             err = read_source(fetch, copy->source, copy->offset, copy->size, copy->to);
@@ -165,6 +161,5 @@ int image_fetch_run(struct image_fetch *fetch)
         copy += count;
     }
     fetch->count = 0;
-    fetch->sorted = true;
     return err;
 }

@@ -238,7 +238,7 @@ static int collect_starts(const struct place *place, struct start **out, size_t 
         if (place->execs[i].process->related)
             starts[(*count)++] =
                 (struct start){.process = place->execs[i].process, .time = place->execs[i].time};
-    qsort(starts, *count, sizeof(*starts), compare_starts);
+    array_sort(starts, *count, sizeof(*starts), compare_starts);
     return 0;
 }
 

@@ -252,7 +252,7 @@ void process_link(struct place *place)
     if (place->linked_forks == place->fork_count)
         return;
     place->linked_forks = place->fork_count;
-    qsort(place->forks, place->fork_count, sizeof(*place->forks), compare_forks);
+    array_sort(place->forks, place->fork_count, sizeof(*place->forks), compare_forks);
     for (size_t i = 0; i < place->fork_count; i++) {
         const struct fork *fork = &place->forks[i];
         fork->child->forked = true;
@@ -271,9 +271,8 @@ uint64_t place_fork_time(struct place *place, uint32_t pid)
 
 void process_sort_mappings(struct process *process)
 {
-    if (process->mapping_count > 0)
-        qsort(process->mappings, process->mapping_count, sizeof(*process->mappings),
-              compare_mappings);
+    array_sort(process->mappings, process->mapping_count, sizeof(*process->mappings),
+               compare_mappings);
 }
 
 /* What a process can run is what it logged, unless it shares memory. */

@@ -53,8 +53,7 @@ int regions_make(const struct process *process, struct region **regions, size_t 
     for (size_t i = 0; i < process->extent_count && !err; i++)
         if (process->extents[i].layer < PLACE_LAYERS)
             extents[mirrored++] = &process->extents[i];
-    if (mirrored > 1)
-        qsort(extents, mirrored, sizeof(*extents), compare_addresses);
+    array_sort(extents, mirrored, sizeof(*extents), compare_addresses);
     for (size_t i = 0; i < mirrored && !err; i++) {
         const uint64_t end = extent_end(extents[i]);
         struct region *last = *count ? &(*regions)[*count - 1] : NULL;

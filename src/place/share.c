@@ -92,7 +92,7 @@ static int list_memories(struct sharing *sharing)
                                 .time = i,
                                 .first = step->process};
     }
-    qsort(memories, count, sizeof(*memories), compare_memories);
+    array_sort(memories, count, sizeof(*memories), compare_memories);
     for (size_t i = 0; i < count; i++)
         if (kept == 0 || memories[kept - 1].number != memories[i].number)
             memories[kept++] = memories[i];
@@ -151,7 +151,7 @@ static int list_loads(struct sharing *sharing)
                 .code = process->codes[n], .process = process, .order = sharing->load_count};
         rangemap_clear(&process->shared);
     }
-    qsort(loads, count, sizeof(*loads), compare_loads);
+    array_sort(loads, count, sizeof(*loads), compare_loads);
     return 0;
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "steps.h"
 
+#include "jitinject/array.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
@@ -50,7 +52,7 @@ int steps_collect(const struct place *place, struct step **out, size_t *count)
             steps[(*count)++] =
                 (struct step){.time = process->mappings[n].time, .process = process, .number = n};
     }
-    qsort(steps, *count, sizeof(*steps), compare_steps);
+    array_sort(steps, *count, sizeof(*steps), compare_steps);
     find_last_steps(place, steps, *count);
     return 0;
 }

@@ -119,8 +119,7 @@ static int compare_records(const void *left, const void *right)
 
 static int finish(struct place *place)
 {
-    if (place->dropped_count > 0)
-        qsort(place->dropped, place->dropped_count, sizeof(*place->dropped), compare_records);
+    array_sort(place->dropped, place->dropped_count, sizeof(*place->dropped), compare_records);
     for (size_t i = 0; i < place->process_count; i++)
         clear_model(place->processes[i]);
     return events_finish(place);

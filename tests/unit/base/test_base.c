@@ -85,6 +85,40 @@ static void arrays_are_sorted(void **state)
     array_sort(NULL, 0, sizeof(int), compare_tens);
 }
 
+/* Numbers in order but for some that are not, as those of several processors are. */
+static void runs_are_merged(void **state)
+{
+    enum { COUNT = 3000 };
+    static const unsigned spreads[] = {0, 1, 40, 900, 100000};
+    struct numbered {
+        uint32_t key, number;
+        char rest[5]; /* items are of any size */
+    } items[COUNT];
+    uint32_t seed = 1;
+
+    (void)state;
+    for (size_t s = 0; s < sizeof(spreads) / sizeof(spreads[0]); s++) {
+        uint64_t keys = 0, sorted_keys = 0;
+        for (uint32_t i = 0; i < COUNT; i++) {
+            seed = seed * 1664525 + 1013904223;
+            items[i] = (struct numbered){
+                .key = i / 3 + (seed >> 8) % (spreads[s] + 1), .number = i, .rest = {(char)i}};
+            keys += (uint64_t)items[i].key * i;
+        }
+        array_sort(items, COUNT, sizeof(items[0]), compare_tens);
+        for (uint32_t i = 0; i < COUNT; i++) {
+            sorted_keys += (uint64_t)items[i].key * items[i].number;
+            assert_int_equal(items[i].rest[0], (char)items[i].number);
+            if (i == 0)
+                continue;
+            assert_true(items[i - 1].key / 10 <= items[i].key / 10);
+            if (items[i - 1].key / 10 == items[i].key / 10)
+                assert_true(items[i - 1].number < items[i].number);
+        }
+        assert_true(sorted_keys == keys);
+    }
+}
+
 static void new_arrays_take_any_size_and_refuse(void **state)
 {
     static const size_t counts[] = {0, 1, 131071, 131072, 262144, 262145, 1000000};
@@ -216,6 +250,7 @@ int main(void)
         cmocka_unit_test(kept_reports_are_handed_on_in_order),
         cmocka_unit_test(arrays_grow_and_refuse),
         cmocka_unit_test(arrays_are_sorted),
+        cmocka_unit_test(runs_are_merged),
         cmocka_unit_test(new_arrays_take_any_size_and_refuse),
         cmocka_unit_test(reports_reach_the_sink),
         cmocka_unit_test(reads_end_with_the_file),
