@@ -209,7 +209,8 @@ bool perfdata_sample(const struct perfdata *data, const struct perfdata_record *
 struct perfdata_samples {
     const struct perfdata_sample *list;
     size_t count;
-    const uint8_t *bytes; /* their records, `size` bytes in all */
+    uint64_t first_time, last_time; /* of those that have a time; last_time is 0 if none has */
+    const uint8_t *bytes;           /* their records, `size` bytes in all */
     size_t size;
 };
 /*

@@ -176,13 +176,33 @@ struct place_grid {
     uint64_t *full;       /* bit of a granule, from `start` on: pieces hold all of it */
 };
 
+/* Bytes that the bits take. */
+static inline uint64_t place_grid_size(const struct place_grid *grid)
+{
+    return (grid->span >> grid->shift) / 8;
+}
+
+/* Brings what place_grid_is_full reads into the cache: of many samples together. */
+static inline void place_grid_fetch(const struct place_grid *grid, uint64_t addr)
+{
+    __builtin_prefetch(&grid->full[((addr - grid->start) >> grid->shift) / 64]);
+}
+
+/* Whether the address, which the grid knows, lies where it is full. Asked for each sample. */
+static inline bool place_grid_is_full(const struct place_grid *grid, uint64_t addr)
+{
+    const uint64_t granule = (addr - grid->start) >> grid->shift;
+
+    return grid->full[granule / 64] >> granule % 64 & 1;
+}
+
 /* What readers of the result find in a stretch of a process's memory for some time. */
 struct place_view {
     uint32_t pid;
     enum place_found found;
     uint64_t start, end;           /* addresses [start, end) */
     uint64_t since, until;         /* times [since, until) */
-    const struct place_grid *grid; /* not NULL: an address is PLACE_NAMED if place_view_is_full or
+    const struct place_grid *grid; /* not NULL: an address is PLACE_NAMED if place_grid_is_full or
                                       place_search says so, else PLACE_UNNAMED */
 };
 
@@ -200,24 +220,6 @@ static inline bool place_view_covers(const struct place_view *view, uint32_t pid
  */
 int place_look(struct place *place, uint32_t pid, uint64_t addr, uint64_t time,
                struct place_view *view);
-
-/* Brings what place_view_is_full reads into the cache: of many samples together. */
-static inline void place_view_fetch(const struct place_view *view, uint64_t addr)
-{
-    const struct place_grid *grid = view->grid;
-
-    __builtin_prefetch(&grid->full[((addr - grid->start) >> grid->shift) / 64]);
-}
-
-/* Whether the address, which the view covers, lies where the grid is full. Asked for each sample.
- */
-static inline bool place_view_is_full(const struct place_view *view, uint64_t addr)
-{
-    const struct place_grid *grid = view->grid;
-    const uint64_t granule = (addr - grid->start) >> grid->shift;
-
-    return grid->full[granule / 64] >> granule % 64 & 1;
-}
 
 struct place_query {
     const struct place_view *view;

@@ -21,6 +21,8 @@
 #define SMALL_MAX        (UINT64_C(1) << 16) /* bytes */
 /* Samples that are asked for together: more reads than a processor can have under way. */
 #define QUERIES 256
+/* Bytes of a grid that stays in the innermost cache: it is looked at at once. */
+#define GRID_AT_HAND (16u << 10)
 
 struct counted {
     struct place_view view;
@@ -120,7 +122,7 @@ static void answer(struct count *count)
     for (size_t i = 0; i < count->query_count; i++) {
         const struct query query = queries[i];
         /* Nobody could foretell a branch for it. */
-        const bool is_full = place_view_is_full(&query.counted->view, query.addr);
+        const bool is_full = place_grid_is_full(query.counted->view.grid, query.addr);
         query.counted->named += is_full;
         queries[open] = query;
         open += !is_full;
@@ -217,30 +219,45 @@ static int find_counted(struct count *count, const struct perfdata_sample *sampl
     return covers(*out, sample) ? 0 : make_counted(count, sample, out);
 }
 
+/* Asks of samples in a view with a grid whether they have a name; there is room for so many. */
+static void ask(struct count *count, struct counted *counted, const struct perfdata_sample *samples,
+                size_t size)
+{
+    /* A copy, since the compiler cannot know that the queries do not lie in it. */
+    const struct place_grid grid = *counted->view.grid;
+    const bool at_hand = place_grid_size(&grid) <= GRID_AT_HAND;
+    struct query *query = count->queries + count->query_count;
+
+    for (size_t i = 0; i < size && at_hand; i++) {
+        *query = (struct query){counted, samples[i].ip};
+        query += !place_grid_is_full(&grid, samples[i].ip);
+    }
+    for (size_t i = 0; i < size && !at_hand; i++) {
+        place_grid_fetch(&grid, samples[i].ip);
+        *query++ = (struct query){counted, samples[i].ip};
+    }
+    const size_t asked = (size_t)(query - count->queries) - count->query_count;
+    counted->named += size - asked;
+    count->query_count += asked;
+    if (count->query_count == QUERIES)
+        answer(count);
+}
+
 /* Counts the first of the samples, and those that come next as far as the same view covers them:
  * how many there are. */
 static size_t count_run(struct count *count, struct counted *counted,
                         const struct perfdata_sample *samples, size_t size)
 {
-    /* A copy, since the compiler cannot know that the queries do not lie in it. */
     const struct place_view view = counted->view;
     const size_t room = QUERIES - count->query_count, most = size < room ? size : room;
-    struct query *const queries = count->queries + count->query_count;
     size_t length = 1;
 
     while (length < most && samples[length].cpumode == CPUMODE_USER &&
            place_view_covers(&view, samples[length].pid, samples[length].ip, samples[length].time))
         length++;
     counted->samples += length;
-    if (!view.grid)
-        return length;
-    for (size_t i = 0; i < length; i++) {
-        place_view_fetch(&view, samples[i].ip);
-        queries[i] = (struct query){counted, samples[i].ip};
-    }
-    count->query_count += length;
-    if (count->query_count == QUERIES)
-        answer(count);
+    if (view.grid)
+        ask(count, counted, samples, length);
     return length;
 }
 

@@ -143,9 +143,8 @@ static int rewrite_record(struct rewrite *rewrite, const struct perfdata_record 
 
 static int rewrite_samples(struct rewrite *rewrite, const struct perfdata_samples *samples)
 {
-    for (size_t i = 0; i < samples->count; i++)
-        if (samples->list[i].time > rewrite->greatest && perfdata_is_time(samples->list[i].time))
-            rewrite->greatest = samples->list[i].time;
+    if (samples->last_time > rewrite->greatest)
+        rewrite->greatest = samples->last_time;
     const int err = count_samples(rewrite->count, samples->list, samples->count);
     return err ? err : perfdata_keep_samples(rewrite->writer, samples);
 }

@@ -22,18 +22,12 @@ static int note_process(struct tally *tally, uint32_t pid)
 
 int tally_samples(struct tally *tally, const struct perfdata_samples *samples)
 {
-    uint64_t first = UINT64_MAX, last = 0;
     int err = 0;
 
     tally->samples += samples->count;
-    for (size_t i = 0; i < samples->count; i++) {
-        const uint64_t time = samples->list[i].time;
-        first = time < first && perfdata_is_time(time) ? time : first;
-        last = time > last && perfdata_is_time(time) ? time : last;
-    }
-    if (last > 0) {
-        note_time(tally, first);
-        note_time(tally, last);
+    if (samples->last_time > 0) {
+        note_time(tally, samples->first_time);
+        note_time(tally, samples->last_time);
     }
     for (size_t i = 0; i < samples->count && tally->with_processes && !err; i++)
         err = note_process(tally, samples->list[i].pid);

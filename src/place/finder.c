@@ -7,10 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Runtimes align code so at least: smaller granules would tell nothing more. */
+/* Runtimes align code so at least: smaller granules tell more of where it ends only. */
 #define GRANULE_SHIFT_MIN 4
 /* On average. More bits are of no use once they leave the cache. */
 #define GRANULES_A_PIECE 32
+/* So many stay in the innermost cache. There they may be a byte each, which leaves nothing to
+ * search, if pieces do not lie too far apart for that. */
+#define GRANULES_AT_HAND         (UINT64_C(1) << 16)
+#define GRANULES_A_PIECE_AT_HAND 512
 
 /* Sets the bits of all granules in [start, end). */
 static void set_full(struct place_grid *grid, uint64_t start, uint64_t end)
@@ -28,12 +32,20 @@ static void set_full(struct place_grid *grid, uint64_t start, uint64_t end)
     }
 }
 
+static bool is_too_fine(const struct finder *finder, unsigned shift)
+{
+    const uint64_t granules = finder->grid.span >> shift;
+
+    if (granules <= GRANULES_AT_HAND)
+        return granules > finder->count * GRANULES_A_PIECE_AT_HAND;
+    return shift < GRANULE_SHIFT_MIN || granules > finder->count * GRANULES_A_PIECE;
+}
+
 static int make_grid(struct finder *finder)
 {
     struct place_grid *grid = &finder->grid;
 
-    grid->shift = GRANULE_SHIFT_MIN;
-    while (grid->span >> grid->shift > finder->count * GRANULES_A_PIECE)
+    while (is_too_fine(finder, grid->shift))
         grid->shift++;
     const size_t words = (size_t)(grid->span >> grid->shift) / 64 + 1;
     grid->full = array_new(words, sizeof(*grid->full));

@@ -11,8 +11,16 @@
 
 static void add(struct tally *tally, const struct perfdata_sample *list, size_t count)
 {
-    const struct perfdata_samples samples = {.list = list, .count = count};
+    struct perfdata_samples samples = {.list = list, .count = count, .first_time = UINT64_MAX};
 
+    for (size_t i = 0; i < count; i++) {
+        if (!perfdata_is_time(list[i].time))
+            continue;
+        if (list[i].time < samples.first_time)
+            samples.first_time = list[i].time;
+        if (list[i].time > samples.last_time)
+            samples.last_time = list[i].time;
+    }
     assert_int_equal(tally_samples(tally, &samples), 0);
 }
 

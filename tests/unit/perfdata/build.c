@@ -305,6 +305,23 @@ static void see_sample(struct pass *pass, const struct perfdata_sample *sample)
     pass->records++;
 }
 
+/* The span that is told is that of the times; 0 and ~0 are none. */
+static void check_span(const struct perfdata_samples *samples)
+{
+    uint64_t first = UINT64_MAX, last = 0;
+
+    for (size_t i = 0; i < samples->count; i++) {
+        const uint64_t time = samples->list[i].time;
+        if (time == 0 || time == UINT64_MAX)
+            continue;
+        first = time < first ? time : first;
+        last = time > last ? time : last;
+    }
+    assert_int_equal(samples->last_time, last);
+    if (last > 0)
+        assert_int_equal(samples->first_time, first);
+}
+
 static struct pass make_pass(struct opened *opened, bool at_once)
 {
     struct pass pass = {.end = 1};
@@ -316,6 +333,7 @@ static struct pass make_pass(struct opened *opened, bool at_once)
     while (pass.end == 1) {
         if (at_once && perfdata_next_samples(opened->data, &samples)) {
             assert_true(samples.count > 0);
+            check_span(&samples);
             for (size_t i = 0; i < samples.count; i++)
                 see_sample(&pass, &samples.list[i]);
             pass.size += samples.size;

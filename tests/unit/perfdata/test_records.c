@@ -460,6 +460,31 @@ static void records_that_cannot_be(void **state)
     }
 }
 
+/* What stands for no time is not in the span of samples that are read at once. */
+static void samples_without_times(void **state)
+{
+    static const uint64_t lists[][6] = {
+        {9, 0, UINT64_MAX, 7000, 0, 5000},
+        {9, UINT64_MAX, 0, 0, UINT64_MAX, 0},
+        {9, 1, UINT64_MAX - 1, 0, 0, 0},
+        {9, UINT64_MAX - 1, 0, 0, 0, 0},
+        {9, 0, 1, UINT64_MAX, 0, 0},
+        {9, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+        struct build data = {0};
+        struct opened opened;
+        for (size_t k = 0; k < 6; k++)
+            put_words(&data, 9, WORDS(11, 0x401000, 42, lists[i][k], 3));
+        open_with(&opened, &whole, 1, &data);
+        assert_int_equal(opened_check_samples(&opened), 5);
+        opened_free(&opened);
+        build_free(&data);
+    }
+}
+
 /* A payload that looks like a sample is none, whoever asks. */
 static void samples_in_a_payload(void **state)
 {
@@ -609,12 +634,19 @@ static void time_conversion(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(mapping_and_task),       cmocka_unit_test(names_without_end),
-        cmocka_unit_test(sample_of_one_attr),     cmocka_unit_test(records_without_time),
-        cmocka_unit_test(without_sample_id_all),  cmocka_unit_test(several_attrs_by_identifier),
-        cmocka_unit_test(several_attrs_by_id),    cmocka_unit_test(many_ids),
-        cmocka_unit_test(records_that_cannot_be), cmocka_unit_test(samples_in_a_payload),
-        cmocka_unit_test(records_of_odd_sizes),   cmocka_unit_test(payloads),
+        cmocka_unit_test(mapping_and_task),
+        cmocka_unit_test(names_without_end),
+        cmocka_unit_test(sample_of_one_attr),
+        cmocka_unit_test(records_without_time),
+        cmocka_unit_test(without_sample_id_all),
+        cmocka_unit_test(several_attrs_by_identifier),
+        cmocka_unit_test(several_attrs_by_id),
+        cmocka_unit_test(many_ids),
+        cmocka_unit_test(records_that_cannot_be),
+        cmocka_unit_test(samples_without_times),
+        cmocka_unit_test(samples_in_a_payload),
+        cmocka_unit_test(records_of_odd_sizes),
+        cmocka_unit_test(payloads),
         cmocka_unit_test(time_conversion),
     };
 

@@ -19,7 +19,7 @@ static inline enum place_found found_in(const struct place_view *view, uint64_t 
 
     if (!view->grid)
         return view->found;
-    if (place_view_is_full(view, addr))
+    if (place_grid_is_full(view->grid, addr))
         return PLACE_NAMED;
     place_search(&query, 1);
     return query.named ? PLACE_NAMED : PLACE_UNNAMED;

@@ -44,7 +44,7 @@ static bool holds(const struct finder *finder, uint64_t addr)
 
     if (addr - finder->grid.start >= finder->grid.span)
         return false;
-    if (place_view_is_full(&view, addr))
+    if (place_grid_is_full(view.grid, addr))
         return true;
     finder_fetch_part(finder, addr);
     finder_fetch_range(finder, addr);
@@ -83,6 +83,20 @@ static void every_address(void **state)
     check(200, 16, 0);
 }
 
+/* Where there is not much code, the bits alone tell. */
+static void at_hand(void **state)
+{
+    struct pieces pieces = {.count = 60};
+    struct finder *finder;
+
+    (void)state;
+    make_pieces(&pieces, 100, 15);
+    assert_int_equal(finder_new(pieces.list, pieces.count, &finder), 0);
+    for (uint64_t i = 0, addr = finder->grid.start; i < finder->grid.span; i++, addr++)
+        assert_int_equal(place_grid_is_full(&finder->grid, addr), any_holds(&pieces, addr));
+    finder_free(finder);
+}
+
 /* Few pieces far apart: a granule is large, and memory must not follow the span. */
 static void far_apart(void **state)
 {
@@ -94,7 +108,7 @@ static void far_apart(void **state)
 
     (void)state;
     assert_int_equal(finder_new(list, 3, &finder), 0);
-    assert_true(finder->grid.span >> finder->grid.shift < 200);
+    assert_true(place_grid_size(&finder->grid) < 200);
     for (size_t i = 0; i < 3; i++) {
         assert_false(holds(finder, codes[i].addr - 1));
         assert_true(holds(finder, codes[i].addr));
@@ -119,6 +133,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_address),
+        cmocka_unit_test(at_hand),
         cmocka_unit_test(far_apart),
         cmocka_unit_test(too_far),
     };
