@@ -14,20 +14,20 @@ static void report_cut(const struct recording *recording, const struct dump *dum
     const char *path = jitdump_path(dump->file);
     const uint64_t bytes = dump->index.stats.cut_bytes, at = jitdump_size(dump->file) - bytes;
 
-    if (find_lives(dump->pid, recording->end_time))
+    if (tasks_ended(&recording->tasks, dump->pid)) /* who has its pid now is another one */
+        diag_report(recording->diag, DIAG_WARNING, path, at,
+                    "the dump is cut within a record: its last %" PRIu64 " bytes are lost", bytes);
+    else if (find_lives(dump->pid, recording->end_time))
         diag_report(recording->diag, DIAG_WARNING, path, at,
                     "process %" PRIu32 " still runs and writes its dump: the last record, of which "
                     "%" PRIu64 " bytes are there, and what it logs from now on are missing",
                     dump->pid, bytes);
-    else if (!tasks_ended(&recording->tasks, dump->pid))
+    else
         diag_report(recording->diag, DIAG_WARNING, path, at,
                     "the dump is cut within a record: its last %" PRIu64 " bytes are lost, which "
                     "is normal if it was copied while process %" PRIu32 " ran, as that did when "
                     "the recording ended",
                     bytes, dump->pid);
-    else
-        diag_report(recording->diag, DIAG_WARNING, path, at,
-                    "the dump is cut within a record: its last %" PRIu64 " bytes are lost", bytes);
 }
 
 /* What was wrong with a dump, in one line; its records have had theirs. */
