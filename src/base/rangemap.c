@@ -132,41 +132,43 @@ static struct rangemap_leaf *add_leaf(struct rangemap *map, size_t leaf)
     return added;
 }
 
-static int insert(struct rangemap *map, struct rangemap_at at, const struct range *range)
+/* Puts a range before the one at *at, which is then its own place. */
+static int insert(struct rangemap *map, struct rangemap_at *at, const struct range *range)
 {
-    if (at.leaf == map->count && map->count > 0) {
-        at.leaf--;
-        at.slot = map->leaves[at.leaf]->count;
+    if (at->leaf == map->count && map->count > 0) {
+        at->leaf--;
+        at->slot = map->leaves[at->leaf]->count;
     }
     if (map->count == 0 && !add_leaf(map, 0))
         return -ENOMEM;
 
-    struct rangemap_leaf *leaf = map->leaves[at.leaf];
+    struct rangemap_leaf *leaf = map->leaves[at->leaf];
     if (leaf->count == LEAF_RANGES) {
         /* Appending keeps full leaves full; elsewhere half of the leaf moves on. */
-        size_t keep = at.slot == LEAF_RANGES ? LEAF_RANGES : LEAF_RANGES / 2;
-        struct rangemap_leaf *added = add_leaf(map, at.leaf + 1);
+        size_t keep = at->slot == LEAF_RANGES ? LEAF_RANGES : LEAF_RANGES / 2;
+        struct rangemap_leaf *added = add_leaf(map, at->leaf + 1);
         if (!added)
             return -ENOMEM;
         added->count = LEAF_RANGES - keep;
         memcpy(added->ranges, leaf->ranges + keep, added->count * sizeof(*range));
         leaf->count = keep;
-        if (at.slot > keep || keep == LEAF_RANGES) {
+        if (at->slot > keep || keep == LEAF_RANGES) {
             leaf = added;
-            at.slot -= keep;
+            at->leaf++;
+            at->slot -= keep;
         }
     }
-    memmove(&leaf->ranges[at.slot + 1], &leaf->ranges[at.slot],
-            (leaf->count - at.slot) * sizeof(*range));
-    leaf->ranges[at.slot] = *range;
+    memmove(&leaf->ranges[at->slot + 1], &leaf->ranges[at->slot],
+            (leaf->count - at->slot) * sizeof(*range));
+    leaf->ranges[at->slot] = *range;
     leaf->count++;
     return 0;
 }
 
-/* Takes out the ranges from `at` on that end at or before `end`. */
-static void remove_up_to(struct rangemap *map, struct rangemap_at at, uint64_t end)
+/* Takes out the ranges from `at` on that end at or before `end`. Returns where the next one is. */
+static struct rangemap_at remove_up_to(struct rangemap *map, struct rangemap_at at, uint64_t end)
 {
-    size_t emptied = 0, first = at.leaf;
+    size_t emptied = 0;
 
     while (at.leaf < map->count) {
         struct rangemap_leaf *leaf = map->leaves[at.leaf];
@@ -179,34 +181,33 @@ static void remove_up_to(struct rangemap *map, struct rangemap_at at, uint64_t e
         leaf->count -= last - at.slot;
         if (leaf->count == 0) {
             free(leaf);
-            map->leaves[at.leaf] = NULL;
-            if (emptied++ == 0)
-                first = at.leaf;
+            emptied++;
         }
         if (!more)
             break;
         at.leaf++;
         at.slot = 0;
     }
-    /* Emptied leaves follow one another. */
+    /* Emptied leaves are those right before that one. */
     if (emptied > 0) {
-        memmove(&map->leaves[first], &map->leaves[first + emptied],
-                (map->count - first - emptied) * sizeof(map->leaves[0]));
+        memmove(&map->leaves[at.leaf - emptied], &map->leaves[at.leaf],
+                (map->count - at.leaf) * sizeof(map->leaves[0]));
         map->count -= emptied;
+        at.leaf -= emptied;
     }
+    return at;
 }
 
-int rangemap_unset(struct rangemap *map, uint64_t start, uint64_t end)
+/* Takes out what of [start, end) the ranges from *at on have: the first that ends behind `start`.
+ * Then *at is the first one behind [start, end). */
+static int take_out(struct rangemap *map, uint64_t start, uint64_t end, struct rangemap_at *at)
 {
-    if (start >= end)
-        return 0;
+    struct range *range = slot_of(map, *at);
 
-    struct rangemap_at at = rangemap_find(map, start);
-    struct range *range = slot_of(map, at);
     if (range && range->start < start) {
         struct range tail = *range;
         range->end = start;
-        rangemap_next(map, &at);
+        rangemap_next(map, at);
         if (tail.end > end) {
             tail.start = end;
             int err = insert(map, at, &tail);
@@ -215,27 +216,44 @@ int rangemap_unset(struct rangemap *map, uint64_t start, uint64_t end)
             return err;
         }
     }
-    remove_up_to(map, at, end);
-    range = slot_of(map, rangemap_find(map, start));
+    *at = remove_up_to(map, *at, end);
+    range = slot_of(map, *at);
     if (range && range->start < end)
         range->start = end;
     return 0;
 }
 
+int rangemap_unset(struct rangemap *map, uint64_t start, uint64_t end)
+{
+    struct rangemap_at at = rangemap_find(map, start);
+
+    return start < end ? take_out(map, start, end, &at) : 0;
+}
+
+static bool is_like(const struct range *range, uint32_t value, uint64_t stamp)
+{
+    return range->value == value && range->stamp == stamp;
+}
+
 int rangemap_set(struct rangemap *map, uint64_t start, uint64_t end, uint32_t value, uint64_t stamp)
 {
-    int err = rangemap_unset(map, start, end);
+    struct rangemap_at at = rangemap_find(map, start);
+    struct range *right = slot_of(map, at);
 
-    if (err || start >= end)
+    if (start >= end)
+        return 0;
+    /* Nothing changes where memory that is covered is covered again. */
+    if (right && right->start <= start && right->end >= end && is_like(right, value, stamp))
+        return 0;
+    int err = take_out(map, start, end, &at);
+    if (err)
         return err;
 
-    struct rangemap_at at = rangemap_find(map, start);
     struct rangemap_at before = at;
-    struct range *right = slot_of(map, at);
     struct range *left = rangemap_previous(map, &before) ? slot_of(map, before) : NULL;
-    bool joins_left = left && left->end == start && left->value == value && left->stamp == stamp;
-    bool joins_right =
-        right && right->start == end && right->value == value && right->stamp == stamp;
+    right = slot_of(map, at);
+    bool joins_left = left && left->end == start && is_like(left, value, stamp);
+    bool joins_right = right && right->start == end && is_like(right, value, stamp);
 
     if (joins_left && joins_right) {
         left->end = right->end;
@@ -246,7 +264,7 @@ int rangemap_set(struct rangemap *map, uint64_t start, uint64_t end, uint32_t va
         right->start = start;
     } else {
         const struct range range = {.start = start, .end = end, .stamp = stamp, .value = value};
-        err = insert(map, at, &range);
+        err = insert(map, &at, &range);
     }
     return err;
 }

@@ -43,7 +43,9 @@ size_t events_find_rests(const struct rangemap *model, uint64_t start, uint64_t 
                          struct range rests[2])
 {
     const struct range *first = rangemap_get(model, rangemap_find(model, start));
-    const struct range *last = rangemap_get(model, rangemap_find(model, end - 1));
+    /* It is most often the same. */
+    const struct range *last =
+        first && first->end < end ? rangemap_get(model, rangemap_find(model, end - 1)) : first;
     size_t count = 0;
 
     if (first && first->start < start && first->value >= MAPPED_FIRST_BIAS) {
