@@ -16,14 +16,17 @@
 #define TASKS_MAX 1024
 
 struct task {
-    char *path; /* as in the recording */
+    char *path;             /* as in the recording */
+    bool taken, done;       /* by whoever does it */
+    struct jitdump *dump;   /* the likeliest file of that name; NULL: none, or handed over */
+    struct diag_list found; /* what was reported when it was opened */
     dev_t device;
     ino_t inode;
-    uint64_t size;               /* of the dump, 0: none was opened */
+    uint64_t size; /* of the dump, 0: none was opened, or it is that of another task */
     struct jitdump_split *split; /* by which others can help, once the dump is being read */
     struct jitdump_index index;
-    struct diag_list reports;
-    bool good; /* the index can be used */
+    struct diag_list reports; /* of its records */
+    bool good;                /* the index can be used */
 };
 
 struct ahead {
@@ -35,7 +38,7 @@ struct ahead {
     pthread_cond_t changed;
     struct task *tasks[TASKS_MAX];
     size_t count;
-    size_t next; /* the first that nobody has taken */
+    size_t next; /* all before it are taken */
     size_t done;
     bool ended; /* no more come */
 };
@@ -55,17 +58,18 @@ int ahead_new(const struct inject_options *options, struct ahead **out)
  * Opens the likeliest file of that name. Below the root of a process it is looked for only once it
  * is known that the process is the one that was recorded.
  */
-static struct jitdump *open_likeliest(const struct ahead *ahead, const char *path)
+static void open_likeliest(const struct ahead *ahead, struct task *task)
 {
-    struct jitdump *dump = NULL;
+    const struct diag diag = diag_list_sink(&task->found);
     struct find find;
 
-    find_begin(&find, ahead->options, path, 0, 0);
-    while (!dump && find_next(&find))
+    find_begin(&find, ahead->options, task->path, 0, 0);
+    while (!task->dump && find_next(&find)) {
+        diag_list_clear(&task->found);
         if (find.place != FIND_PROCESS)
-            jitdump_open(find.path, NULL, &dump);
+            jitdump_open(find.path, &diag, &task->dump);
+    }
     find_end(&find);
-    return dump;
 }
 
 static struct task *task_of(const struct ahead *ahead, const struct jitdump *dump)
@@ -84,58 +88,75 @@ static struct task *task_of(const struct ahead *ahead, const struct jitdump *dum
 }
 
 /* Makes the dump that of the task, unless another one has it. */
-static bool claim(struct ahead *ahead, struct task *task, const struct jitdump *dump)
+static bool claim(struct ahead *ahead, struct task *task)
 {
     pthread_mutex_lock(&ahead->lock);
-    const bool is_new = !task_of(ahead, dump);
+    const bool is_new = !task_of(ahead, task->dump);
     if (is_new) {
-        jitdump_identity(dump, &task->device, &task->inode);
-        task->size = jitdump_size(dump);
+        jitdump_identity(task->dump, &task->device, &task->inode);
+        task->size = jitdump_size(task->dump);
     }
     pthread_mutex_unlock(&ahead->lock);
     return is_new;
 }
 
-static void build(struct ahead *ahead, struct task *task, struct jitdump *dump)
+static void build(struct ahead *ahead, struct task *task)
 {
     const struct diag diag = diag_list_sink(&task->reports);
-    struct jitdump_split *split = jitdump_split_new(dump);
+    struct jitdump_split *split = jitdump_split_new(task->dump);
 
     pthread_mutex_lock(&ahead->lock);
     task->split = split;
+    pthread_cond_broadcast(&ahead->changed);
     pthread_mutex_unlock(&ahead->lock);
-    task->good =
-        jitdump_index_build_split(dump, split, 0, &diag, &task->index) == 0 && !task->reports.lost;
+    task->good = jitdump_index_build_split(task->dump, split, 0, &diag, &task->index) == 0 &&
+                 !task->reports.lost;
 }
 
 static void do_task(struct ahead *ahead, struct task *task)
 {
-    struct jitdump *dump = open_likeliest(ahead, task->path);
-
-    if (dump && claim(ahead, task, dump))
-        build(ahead, task, dump);
-    jitdump_free(dump);
+    open_likeliest(ahead, task);
+    if (task->dump && claim(ahead, task))
+        build(ahead, task);
+    pthread_mutex_lock(&ahead->lock);
+    task->done = true;
+    ahead->done++;
+    pthread_cond_broadcast(&ahead->changed);
+    pthread_mutex_unlock(&ahead->lock);
 }
 
-/* With whatever others are still at, when no task is left. */
-static void help(struct ahead *ahead)
+/* With a task that somebody else is at. */
+static void help(struct ahead *ahead, const struct task *task)
 {
-    for (size_t i = 0; i < ahead->count; i++) {
-        pthread_mutex_lock(&ahead->lock);
-        struct jitdump_split *split = ahead->tasks[i]->split;
-        pthread_mutex_unlock(&ahead->lock);
-        if (split)
-            jitdump_split_help(split);
-    }
+    pthread_mutex_lock(&ahead->lock);
+    while (task->taken && !task->done && !task->split)
+        pthread_cond_wait(&ahead->changed, &ahead->lock);
+    struct jitdump_split *split = task->split;
+    pthread_mutex_unlock(&ahead->lock);
+    if (split)
+        jitdump_split_help(split);
+}
+
+/* Takes the first task that nobody has taken, which the caller has to do; NULL: there is none. */
+static struct task *take(struct ahead *ahead)
+{
+    while (ahead->next < ahead->count && ahead->tasks[ahead->next]->taken)
+        ahead->next++;
+    if (ahead->next == ahead->count)
+        return NULL;
+    struct task *task = ahead->tasks[ahead->next++];
+    task->taken = true;
+    return task;
 }
 
 /* The next task, which may have to be waited for; NULL: no more come. */
 static struct task *next_task(struct ahead *ahead)
 {
+    struct task *task;
+
     pthread_mutex_lock(&ahead->lock);
-    while (ahead->next == ahead->count && !ahead->ended)
+    while (!(task = take(ahead)) && !ahead->ended)
         pthread_cond_wait(&ahead->changed, &ahead->lock);
-    struct task *task = ahead->next < ahead->count ? ahead->tasks[ahead->next++] : NULL;
     pthread_mutex_unlock(&ahead->lock);
     return task;
 }
@@ -150,26 +171,24 @@ static void *run(void *context)
         stopwatch_start(&watch);
         do_task(ahead, task);
         stopwatch_stop(&watch, &ahead->time);
-        pthread_mutex_lock(&ahead->lock);
-        ahead->done++;
-        pthread_mutex_unlock(&ahead->lock);
     }
-    help(ahead);
+    for (size_t i = 0; i < ahead->count; i++)
+        help(ahead, ahead->tasks[i]);
     return NULL;
 }
 
-static bool is_wanted(const struct ahead *ahead, const char *path)
+static struct task *task_for(const struct ahead *ahead, const char *path)
 {
     for (size_t i = 0; i < ahead->count; i++)
         if (strcmp(ahead->tasks[i]->path, path) == 0)
-            return true;
-    return false;
+            return ahead->tasks[i];
+    return NULL;
 }
 
 int ahead_want(struct ahead *ahead, const char *path)
 {
     /* Only here are tasks added. */
-    if (ahead->count == TASKS_MAX || is_wanted(ahead, path))
+    if (ahead->count == TASKS_MAX || task_for(ahead, path))
         return 0;
     struct task *task = calloc(1, sizeof(*task));
     if (!task || !(task->path = strdup(path))) {
@@ -193,39 +212,100 @@ bool ahead_is_idle(struct ahead *ahead)
     return is_idle;
 }
 
-void ahead_finish(struct ahead *ahead, struct inject_time *time)
+void ahead_end(struct ahead *ahead)
 {
-    struct task *task;
-
     pthread_mutex_lock(&ahead->lock);
     ahead->ended = true;
-    pthread_cond_signal(&ahead->changed);
+    pthread_cond_broadcast(&ahead->changed);
     pthread_mutex_unlock(&ahead->lock);
-    while ((task = next_task(ahead)))
-        do_task(ahead, task);
-    help(ahead);
+}
+
+/* This task, if nobody has taken it, or another one. */
+static struct task *take_rather(struct ahead *ahead, struct task *task)
+{
+    if (task->taken)
+        return take(ahead);
+    task->taken = true;
+    return task;
+}
+
+/* Sees to it that a task is done. While somebody else is at it there are others to do. */
+static void finish(struct ahead *ahead, struct task *task)
+{
+    struct task *mine;
+
+    pthread_mutex_lock(&ahead->lock);
+    while (!task->done && (mine = take_rather(ahead, task))) {
+        pthread_mutex_unlock(&ahead->lock);
+        do_task(ahead, mine);
+        pthread_mutex_lock(&ahead->lock);
+    }
+    pthread_mutex_unlock(&ahead->lock);
+    help(ahead, task);
+    pthread_mutex_lock(&ahead->lock);
+    while (!task->done)
+        pthread_cond_wait(&ahead->changed, &ahead->lock);
+    pthread_mutex_unlock(&ahead->lock);
+}
+
+int ahead_open(struct ahead *ahead, const char *wanted, const char *path, const struct diag *diag,
+               struct jitdump **out)
+{
+    struct task *task = task_for(ahead, wanted);
+
+    if (task)
+        finish(ahead, task);
+    if (!task || !task->dump || strcmp(jitdump_path(task->dump), path) != 0)
+        return jitdump_open(path, diag, out);
+    diag_list_replay(&task->found, diag);
+    *out = task->dump;
+    task->dump = NULL;
+    return 0;
+}
+
+int ahead_index(struct ahead *ahead, struct jitdump *dump, const struct diag *diag,
+                struct jitdump_index *index)
+{
+    pthread_mutex_lock(&ahead->lock);
+    struct task *task = task_of(ahead, dump);
+    pthread_mutex_unlock(&ahead->lock);
+
+    if (task)
+        finish(ahead, task);
+    if (!task || !task->good)
+        return jitdump_index_build(dump, 0, diag, index);
+    diag_list_replay(&task->reports, diag);
+    *index = task->index;
+    task->index = (struct jitdump_index){0};
+    task->good = false;
+    return 0;
+}
+
+static void task_free(struct task *task)
+{
+    jitdump_split_free(task->split);
+    jitdump_index_clear(&task->index);
+    diag_list_clear(&task->reports);
+    diag_list_clear(&task->found);
+    jitdump_free(task->dump);
+    free(task->path);
+    free(task);
+}
+
+void ahead_finish(struct ahead *ahead, struct inject_time *time)
+{
+    pthread_mutex_lock(&ahead->lock);
+    ahead->next = ahead->count;
+    pthread_mutex_unlock(&ahead->lock);
+    ahead_end(ahead);
     if (ahead->running)
         pthread_join(ahead->thread, NULL);
     ahead->running = false;
     time->wall += ahead->time.wall;
     time->cpu += ahead->time.cpu;
-}
-
-int ahead_index(struct ahead *ahead, struct jitdump *dump, uint16_t source, const struct diag *diag,
-                struct jitdump_index *index)
-{
-    struct task *task = task_of(ahead, dump);
-
-    if (!task || !task->good)
-        return jitdump_index_build(dump, source, diag, index);
-    diag_list_replay(&task->reports, diag);
-    *index = task->index;
-    task->index = (struct jitdump_index){0};
-    task->good = false;
-    /* It was made for source 0. */
-    for (size_t i = 0; i < index->count && source != 0; i++)
-        jitdump_index_code(index, i)->source = source;
-    return 0;
+    for (size_t i = 0; i < ahead->count; i++)
+        task_free(ahead->tasks[i]);
+    ahead->count = 0;
 }
 
 void ahead_free(struct ahead *ahead)
@@ -235,14 +315,6 @@ void ahead_free(struct ahead *ahead)
     if (!ahead)
         return;
     ahead_finish(ahead, &time);
-    for (size_t i = 0; i < ahead->count; i++) {
-        struct task *task = ahead->tasks[i];
-        jitdump_split_free(task->split);
-        jitdump_index_clear(&task->index);
-        diag_list_clear(&task->reports);
-        free(task->path);
-        free(task);
-    }
     pthread_cond_destroy(&ahead->changed);
     pthread_mutex_destroy(&ahead->lock);
     free(ahead);

@@ -21,12 +21,22 @@ void ahead_free(struct ahead *ahead);
 int ahead_want(struct ahead *ahead, const char *path);
 /* Whether all that was wanted so far is done. */
 bool ahead_is_idle(struct ahead *ahead);
-/* No more come: helps with what is still to be done, be it a half of one dump. What others did is
- * added to `time`. */
-void ahead_finish(struct ahead *ahead, struct inject_time *time);
+/* No more come. */
+void ahead_end(struct ahead *ahead);
 
-/* As jitdump_index_build, after ahead_finish: takes what was made ahead, if anything was. */
-int ahead_index(struct ahead *ahead, struct jitdump *dump, uint16_t source, const struct diag *diag,
+/*
+ * After ahead_end. As jitdump_open: `path` is a file that was found for the dump that is called
+ * `wanted`. If it is what was opened ahead, that is handed over, once its index is made; the caller
+ * makes those of others while somebody else is at it.
+ */
+int ahead_open(struct ahead *ahead, const char *wanted, const char *path, const struct diag *diag,
+               struct jitdump **out);
+/* After ahead_end. As jitdump_index_build for source 0: takes what was made ahead, if anything was.
+ */
+int ahead_index(struct ahead *ahead, struct jitdump *dump, const struct diag *diag,
                 struct jitdump_index *index);
+
+/* Drops what nobody has asked for. What others did is added to `time`. */
+void ahead_finish(struct ahead *ahead, struct inject_time *time);
 
 #endif /* INJECT_AHEAD_H */

@@ -49,8 +49,7 @@ static int take(struct recording *recording, struct jitdump *file, uint32_t pid,
         !array_reserve(&recording->dumps, &recording->dump_capacity, recording->dump_count + 1))
         err = -ENOMEM;
     if (!err)
-        err = ahead_index(recording->ahead, file, (uint16_t)recording->dump_count, recording->diag,
-                          &dump.index);
+        err = ahead_index(recording->ahead, file, recording->diag, &dump.index);
     if (!err)
         clock_read(recording, life, &dump);
     if (!err && !owner_accepts_times(recording, pid, life, &dump))
@@ -72,18 +71,21 @@ static bool is_of_no_use(int err)
 }
 
 /* Takes the file that was found for a claim, if it may be that. */
-static int try_candidate(struct recording *recording, const struct claim *claim,
-                         const struct find *find, size_t *number)
+static int try_candidate(struct recording *recording, const struct claim *claim, struct find *find,
+                         size_t *number)
 {
     struct jitdump *file = NULL;
     dev_t device;
     ino_t inode;
 
-    if (jitdump_open(find->path, recording->diag, &file) < 0)
+    if (ahead_open(recording->ahead, find->wanted, find->path, recording->diag, &file) < 0)
         return 0;
     const uint32_t pid = claim->markers[0]->pid;
     const struct task_life life = owner_life(recording, claim);
     jitdump_identity(file, &device, &inode);
+    /* What was opened counts, should it not be what was found any more. */
+    find->status.st_dev = device;
+    find->status.st_ino = inode;
     if (!owner_accepts_pid(recording, claim, find, file)) {
         jitdump_free(file);
         return 0;
@@ -106,7 +108,7 @@ static int take_given(struct recording *recording, const struct inject_dump *giv
     struct jitdump *file = NULL;
     dev_t device;
     ino_t inode;
-    int err = jitdump_open(given->path, recording->diag, &file);
+    int err = ahead_open(recording->ahead, given->path, given->path, recording->diag, &file);
 
     if (err) {
         diag_report(recording->diag, DIAG_ERROR, given->path, DIAG_NO_OFFSET,

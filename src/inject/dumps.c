@@ -76,11 +76,14 @@ static void choose_lines(const struct recording *recording, size_t number)
                     (unsigned long long)traits->bias);
 }
 
-/* Says which process of the recording a piece of code is of. */
-static void name_processes(const struct recording *recording, struct dump *dump)
+/* Says which dump a piece of code is in, and which process of the recording it is of. */
+static void name_owners(const struct recording *recording, size_t number)
 {
+    struct dump *dump = &recording->dumps[number];
+
     for (size_t i = 0; i < dump->index.count && !dump->unowned; i++) {
         struct code *code = jitdump_index_code(&dump->index, i);
+        code->source = (uint16_t)number;
         if (code->pid != dump->pid) /* it is in most, and they are many */
             code->pid = owner_pid(recording, dump, code->pid);
     }
@@ -131,16 +134,17 @@ static int use_markers(struct recording *recording)
 
 int dumps_read(struct recording *recording)
 {
-    ahead_finish(recording->ahead, &recording->summary->times[INJECT_INDEX]);
+    ahead_end(recording->ahead);
     tasks_sort(&recording->tasks);
     int err = claims_find_dumps(recording);
+    ahead_finish(recording->ahead, &recording->summary->times[INJECT_INDEX]);
     if (!err) {
         recording->sources = calloc(recording->dump_count + 1, sizeof(*recording->sources));
         err = recording->sources ? 0 : -ENOMEM;
     }
     for (size_t i = 0; i < recording->dump_count && !err; i++) {
         report_index(recording, &recording->dumps[i]);
-        name_processes(recording, &recording->dumps[i]);
+        name_owners(recording, i);
     }
     if (!err)
         err = clock_align(recording);
