@@ -122,6 +122,7 @@ struct place_file {
     uint32_t number; /* 0, 1, ... within the process */
     bool mirrors; /* one bias for all extents; false for the last file of a process with more layers
                      than get one each */
+    bool has_debug; /* some piece of the process has line tables */
     struct code *const
         *codes; /* by extent, then by address; distinct and not overlapping within an extent */
     size_t code_count;
@@ -132,7 +133,8 @@ struct place_file {
                                the extents; 0 if tables_size is 0 */
     uint64_t tables_size;
     /* Pieces whose tables go there, by address: those of all files with this base, which overlap,
-     * or, where that would be too much, those of this file; none if it does not mirror. */
+     * or, where that would be too much, those of this file; none if it does not mirror, or none has
+     * tables. */
     struct code *const *table_codes;
     size_t table_code_count;
     uint64_t end; /* first offset behind all that is mapped */

@@ -76,12 +76,15 @@ static void choose_lines(const struct recording *recording, size_t number)
                     (unsigned long long)traits->bias);
 }
 
-/* Says which dump a piece of code is in, and which process of the recording it is of. */
+/* Says which dump a piece of code is in, and which process of the recording it is of. Both are right
+ * already in the first dump, if all of it is of the process that its header tells. */
 static void name_owners(const struct recording *recording, size_t number)
 {
     struct dump *dump = &recording->dumps[number];
+    const bool is_right = number == 0 && dump->pid == jitdump_header(dump->file)->pid &&
+                          dump->index.stats.others == 0;
 
-    for (size_t i = 0; i < dump->index.count && !dump->unowned; i++) {
+    for (size_t i = 0; i < dump->index.count && !dump->unowned && !is_right; i++) {
         struct code *code = jitdump_index_code(&dump->index, i);
         code->source = (uint16_t)number;
         if (code->pid != dump->pid) /* it is in most, and they are many */

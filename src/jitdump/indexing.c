@@ -2,6 +2,7 @@
 #include "indexing.h"
 
 #include "blocks.h"
+#include "dump.h"
 #include "reader.h"
 #include "window.h"
 
@@ -32,6 +33,7 @@ static int add_load(struct indexing *indexing, const struct jitdump_record *reco
     };
     if (!record->load.has_bytes && code->size)
         indexing->without_bytes++;
+    indexing->others += code->pid != indexing->dump->header.pid;
     int err = pairing_load(&indexing->pairing, code, number);
     if (!err && indexing->has_moves)
         err = map_put(&indexing->latest, record->load.index, record->load.pid, number);

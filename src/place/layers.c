@@ -14,6 +14,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 static uint64_t code_end(const struct code *code)
 {
@@ -56,11 +57,18 @@ static int put_on_top(const struct place *place, struct rangemap *top, struct co
     return rangemap_set(top, code->addr, end, (uint32_t)number, 0);
 }
 
-/* Pieces by address, of which each overlaps another one; they stay in that order. */
+/* Notes in `layer` which piece came after which, until their layers are known. */
+static void number(struct code *const *codes, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        codes[i]->layer = (uint32_t)i;
+}
+
+/* Pieces by address, of which each overlaps another one and has its number; they stay in that
+ * order. */
 static int assign_group(const struct place *place, struct code **group, size_t count)
 {
     struct rangemap top = {0};
-    /* `layer` holds the piece's number in time until here. */
     int err = order_codes(group, count, ORDER_LAYER);
 
     for (size_t i = 0; i < count && !err; i++)
@@ -91,13 +99,15 @@ static size_t keep(struct process *process, struct code *const *group, size_t co
         process->beyond_layers += group[i]->layer >= PLACE_LAYERS;
         process->has_layers |= group[i]->layer > 0;
         process->has_tables |= group[i]->unwind_size > 0;
+        process->has_debug |= group[i]->debug != 0;
         process->by_offset[placed++] = group[i];
     }
     return placed;
 }
 
-/* All layers, of pieces by address; those that are kept stay in that order. */
-static int assign(const struct place *place, struct process *process)
+/* All layers, of pieces by address, which have their numbers unless they came in that order; those
+ * that are kept stay in it. */
+static int assign(const struct place *place, struct process *process, bool numbered)
 {
     struct code **codes = process->by_offset;
     const size_t count = process->code_count;
@@ -106,10 +116,12 @@ static int assign(const struct place *place, struct process *process)
 
     for (size_t first = 0, next; first < count && !err; first = next) {
         next = find_group(codes, count, first);
-        if (next - first == 1)
-            codes[first]->layer = 0;
-        else
+        if (next - first > 1 && !numbered)
+            number(codes + first, next - first);
+        if (next - first > 1)
             err = assign_group(place, codes + first, next - first);
+        else if (codes[first]->layer) /* to write it costs more than to look, and most have 0 */
+            codes[first]->layer = 0;
         placed = keep(process, codes + first, next - first, placed);
     }
     process->repeated = count - placed;
@@ -124,13 +136,15 @@ int layers_assign(struct place *place, struct process *process)
     process->by_offset = codes;
     if (!codes || count > UINT32_MAX)
         return -ENOMEM;
-    for (size_t i = 0; i < count; i++) {
-        codes[i] = process->codes[i];
-        codes[i]->layer = (uint32_t)i;
+    memcpy(codes, process->codes, count * sizeof(struct code *));
+    const bool in_order = order_is(codes, count, ORDER_ADDR);
+    int err = 0;
+    if (!in_order) {
+        number(codes, count);
+        err = order_codes(codes, count, ORDER_ADDR);
     }
-    int err = order_codes(codes, count, ORDER_ADDR);
     if (!err)
-        err = assign(place, process);
+        err = assign(place, process, !in_order);
     if (!err && process->has_layers)
         err = order_codes(codes, count - process->repeated, ORDER_LAYER);
     return err;

@@ -30,7 +30,7 @@ static uint64_t key_of(const struct code *code, enum order by)
     }
 }
 
-static bool is_in_order(struct code *const *codes, size_t count, enum order by)
+bool order_is(struct code *const *codes, size_t count, enum order by)
 {
     for (size_t i = 1; i < count; i++)
         if (key_of(codes[i - 1], by) > key_of(codes[i], by))
@@ -90,7 +90,7 @@ static const struct item *sort_items(struct item *items, struct item *others, si
 
 int order_codes(struct code **codes, size_t count, enum order by)
 {
-    if (is_in_order(codes, count, by))
+    if (order_is(codes, count, by))
         return 0;
     if (count <= FEW) {
         insert_each(codes, count, by);

@@ -5,6 +5,7 @@
 
 #include "jitinject/code.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum order {
@@ -12,6 +13,9 @@ enum order {
     ORDER_ADDR,
     ORDER_LAYER,
 };
+
+/* Whether they are in it. */
+bool order_is(struct code *const *codes, size_t count, enum order by);
 
 /* Pieces that are equal in it keep their order. 0 or -ENOMEM. Memory for a while: 32 bytes a piece,
  * unless they are in order already. */

@@ -129,8 +129,12 @@ int place_add_codes(struct place *place, struct code *codes, size_t count)
         if (!process ||
             !array_reserve(&process->codes, &process->code_capacity, process->code_count + 1))
             return -ENOMEM;
-        if (codes[i].size > 0)
-            process->codes[process->code_count++] = &codes[i];
+        if (codes[i].size == 0)
+            continue;
+        if (process->code_count > 0 &&
+            process->codes[process->code_count - 1]->time > codes[i].time)
+            process->disordered = true;
+        process->codes[process->code_count++] = &codes[i];
     }
     return 0;
 }

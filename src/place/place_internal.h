@@ -45,6 +45,7 @@ struct process {
 
     struct code **codes; /* by time; those that are in a file */
     size_t code_count, code_capacity;
+    bool disordered;     /* they did not come by time */
     struct code **loads; /* by time; what it can run, if not just `codes` */
     size_t load_count, load_capacity;
     struct process *family;   /* the first of those that share memory with it; NULL: none does */
@@ -60,6 +61,7 @@ struct process {
     uint64_t repeated, code_bytes, beyond_layers, event_count, dropped_count;
     bool has_layers; /* above the first */
     bool has_tables; /* some piece has unwind tables */
+    bool has_debug;  /* ... line tables */
 
     /* Set by windows: the process's files are place->files[first_file] ... */
     size_t first_file, file_count;

@@ -295,7 +295,8 @@ int process_prepare_all(struct place *place)
         if (!process->related)
             continue;
         process_sort_mappings(process);
-        err = order_codes(process->codes, process->code_count, ORDER_TIME);
+        if (process->disordered)
+            err = order_codes(process->codes, process->code_count, ORDER_TIME);
     }
     /* By now a pid is related if any of its lives may be. */
     if (!err)

@@ -147,9 +147,12 @@ static struct code *const *codes_of(const struct process *process, size_t first,
     return process->by_offset + from->first;
 }
 
-/* Room for tables: the same for all files of the region, or one behind the other. */
+/* Room for tables, if there are any: the same for all files of the region, or one behind the other.
+ */
 static void give_tables(struct place_file *file, struct region *region)
 {
+    if (!region->tables_size)
+        return;
     file->table_codes = region->codes ? region->codes : file->codes;
     file->table_code_count = region->codes ? region->code_count : file->code_count;
     if (region->tables_offset)
@@ -170,6 +173,7 @@ static int make_file(struct place *place, struct process *process, size_t first,
     struct place_file file = {.pid = process->pid,
                               .number = process->first->file_number++,
                               .mirrors = region != NULL,
+                              .has_debug = process->has_debug,
                               .extents = extents,
                               .extent_count = count,
                               .end = PLACE_TEXT_OFFSET};

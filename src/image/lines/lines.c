@@ -29,7 +29,7 @@ bool image_has_lines(const struct image *image)
 {
     const struct place_file *file = image->file;
 
-    for (size_t i = 0; i < file->code_count; i++)
+    for (size_t i = 0; file->has_debug && i < file->code_count; i++)
         if (file->codes[i]->debug && image->sources[file->codes[i]->source].lines.has_lines)
             return true;
     return false;

@@ -178,6 +178,7 @@ int fixture_write(struct fixture *fixture, const struct image_target *target)
         .mirrors = true,
         .codes = fixture->codes,
         .code_count = fixture->code_count,
+        .has_debug = true,
         .table_codes = fixture->table_codes,
         .table_code_count = fixture->table_code_count,
         .extents = fixture->extents,

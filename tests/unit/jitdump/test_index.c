@@ -64,6 +64,7 @@ static void fields_of_a_piece(void **state)
         assert_int_equal(stats->first_time, 9000);
         assert_int_equal(stats->last_time, 9000);
         assert_int_equal(stats->debug_unpaired, 0);
+        assert_int_equal(stats->others, 1); /* the header is of another pid */
         close_index(&opened);
         builder_done(&builder);
     }
@@ -90,6 +91,7 @@ static void code_without_bytes_is_kept(void **state)
     assert_int_equal(jitdump_index_code(&opened.index, 1)->flags, 0);
     assert_int_equal(jitdump_index_code(&opened.index, 1)->size, 0);
     assert_int_equal(opened.index.stats.code_bytes, 0);
+    assert_int_equal(opened.index.stats.others, 0);
     close_index(&opened);
     builder_done(&builder);
 }
@@ -362,6 +364,7 @@ static void moves_are_per_pid(void **state)
         put_move(&builder, 100, pid, 9, 0x100000, 0);
     open_index(&opened, write_dump(&builder));
     assert_int_equal(opened.index.count, 100);
+    assert_int_equal(opened.index.stats.others, 50);
     for (uint32_t i = 0; i < 50; i++) {
         assert_int_equal(jitdump_index_code(&opened.index, 50 + i)->pid, i + 1);
         assert_int_equal(jitdump_index_code(&opened.index, 50 + i)->size, i + 1);

@@ -63,6 +63,7 @@ static void write_image(struct example *example, const struct image_target *targ
                                         .offset = TEXT,
                                         .count = count};
     const struct place_file file = {.pid = 100,
+                                    .has_debug = true,
                                     .mirrors = true,
                                     .codes = codes,
                                     .code_count = count,

@@ -322,9 +322,11 @@ static void layers_have_one_base_and_the_tables_of_all(void **state)
         codes[i].unwind = 1000 + i;
         codes[i].unwind_size = 100;
     }
+    codes[1].debug = 2000;
     run(place, codes, 4);
     const struct place_file *file = place_files(place, &files);
     assert_int_equal(files, 2);
+    assert_true(file[0].has_debug && file[1].has_debug);
     assert_int_equal(bias_of(&file[0]), bias_of(&file[1]));
     assert_int_equal(file[0].tables_offset, file[1].tables_offset);
     assert_int_equal(file[0].tables_size, file[1].tables_size);
@@ -365,6 +367,7 @@ static void large_tables_are_only_in_their_own_file(void **state)
     assert_true(tables_addr(&file[1]) + file[1].tables_size <= HEAP);
     assert_int_equal(file[0].table_code_count, 2);
     assert_int_equal(file[1].table_code_count, 1);
+    assert_false(file[0].has_debug);
     assert_ptr_equal(file[1].table_codes[0], &codes[2]);
     place_free(place);
 }
