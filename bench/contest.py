@@ -255,28 +255,44 @@ class Recording:
         return run
 
 
-def measure_size(args, functions, contestants, scratch, look=None):
-    """Runs of all tools on one recording; `look` is given it before it goes."""
-    recording = Recording(args, functions, scratch)
-    contestants = [tool for tool in contestants if not tool.limit or functions <= tool.limit]
-    runs = {tool.key: [] for tool in contestants}
-    for turn in range(args.runs):
-        first = turn % len(contestants)
-        for tool in contestants[first:] + contestants[:first]:
-            done = runs[tool.key]
+class Contest:
+    """Runs of all tools on one recording, a turn of each at a time."""
+
+    def __init__(self, args, functions, contestants, scratch):
+        self.args = args
+        self.functions = functions
+        self.recording = Recording(args, functions, scratch)
+        self.tools = [tool for tool in contestants if not tool.limit or functions <= tool.limit]
+        self.runs = {tool.key: [] for tool in self.tools}
+
+    def turn(self, number):
+        first = number % len(self.tools)
+        for tool in self.tools[first:] + self.tools[:first]:
+            done = self.runs[tool.key]
             slow = done and done[0]["wall"] > SLOW
-            if len(done) < (args.slow_runs if slow else args.runs):
-                done.append(recording.run(args, tool, len(done) < args.reports))
-    size = {
-        "functions": functions,
-        "perf_data": os.path.getsize(recording.data),
-        "dumps": sum(os.path.getsize(path) for path in recording.dumps),
-        "generate": recording.command,
-        "tools": [{"key": tool.key, "name": tool.name, "runs": runs[tool.key]}
-                  for tool in contestants],
-    }
-    if look:
-        size["look"] = look(recording)
-    shutil.rmtree(recording.directory)
-    shutil.rmtree(recording.work)
-    return size
+            if len(done) < (self.args.slow_runs if slow else self.args.runs):
+                done.append(self.recording.run(self.args, tool, len(done) < self.args.reports))
+
+    def end(self, look=None):
+        """What came of it; `look` is given the recording before it goes."""
+        recording = self.recording
+        size = {
+            "functions": self.functions,
+            "perf_data": os.path.getsize(recording.data),
+            "dumps": sum(os.path.getsize(path) for path in recording.dumps),
+            "generate": recording.command,
+            "tools": [{"key": tool.key, "name": tool.name, "runs": self.runs[tool.key]}
+                      for tool in self.tools],
+        }
+        if look:
+            size["look"] = look(recording)
+        shutil.rmtree(recording.directory)
+        shutil.rmtree(recording.work)
+        return size
+
+
+def measure_size(args, functions, contestants, scratch):
+    contest = Contest(args, functions, contestants, scratch)
+    for number in range(args.runs):
+        contest.turn(number)
+    return contest.end()

@@ -11,6 +11,8 @@ import bisect
 import collections
 import glob
 import gzip
+import importlib.machinery
+import importlib.util
 import json
 import os
 import re
@@ -402,6 +404,21 @@ class PlotTest(unittest.TestCase):
 
 
 class TargetsTest(unittest.TestCase):
+    def test_those_compared_take_turns(self):
+        loader = importlib.machinery.SourceFileLoader("targets", os.path.join(HERE, "targets"))
+        targets = importlib.util.module_from_spec(
+            importlib.util.spec_from_loader("targets", loader))
+        loader.exec_module(targets)
+        self.assertEqual(list(targets.groups(["reuse, half", "plain", "remaps", "reuse"])),
+                         [["reuse", "reuse, half"], ["plain"], ["remaps"]])
+        turns = []
+        begun = [unittest.mock.Mock(**{
+            "args.runs": 3, "args.samples": 1, "end.return_value": {},
+            "turn": lambda number, name=name: turns.append((name, number))}) for name in "ab"]
+        with unittest.mock.patch.object(targets, "begin", side_effect=begun):
+            targets.measure(None, ["a", "b"], None)
+        self.assertEqual(turns, [("a", 0), ("b", 0), ("b", 1), ("a", 1), ("a", 2), ("b", 2)])
+
     def test_each_is_judged(self):
         with tempfile.TemporaryDirectory(prefix="bench-test-") as scratch:
             result = os.path.join(scratch, "result.json")
