@@ -76,8 +76,8 @@ static void choose_lines(const struct recording *recording, size_t number)
                     (unsigned long long)traits->bias);
 }
 
-/* Says which dump a piece of code is in, and which process of the recording it is of. Both are right
- * already in the first dump, if all of it is of the process that its header tells. */
+/* Says which dump a piece of code is in, and which process of the recording it is of. Both are
+ * right already in the first dump, if all of it is of the process that its header tells. */
 static void name_owners(const struct recording *recording, size_t number)
 {
     struct dump *dump = &recording->dumps[number];
