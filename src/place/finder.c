@@ -73,19 +73,15 @@ static int index_ranges(struct finder *finder, struct code *const *codes)
         return -ENOMEM;
     finder->first = (uint32_t *)(finder->ranges + finder->count);
 
-    for (size_t i = 0; i < finder->count; i++) {
-        const uint64_t offset = codes[i]->addr - finder->grid.start;
-        finder->ranges[i] =
-            (struct finder_range){(uint32_t)offset, (uint32_t)(offset + codes[i]->size)};
+    size_t part = 0;
+    for (uint32_t i = 0; i < finder->count; i++) {
+        const uint64_t start = codes[i]->addr - finder->grid.start, end = start + codes[i]->size;
+        finder->ranges[i] = (struct finder_range){(uint32_t)start, (uint32_t)end};
+        for (; (uint64_t)part << finder->shift < end; part++)
+            finder->first[part] = i;
     }
-    size_t piece = 0;
-    for (size_t part = 0; part < parts; part++) {
-        while (piece < finder->count && finder->ranges[piece].end <= (uint64_t)part
-                                                                         << finder->shift)
-            piece++;
-        finder->first[part] = (uint32_t)piece;
-    }
-    finder->first[parts] = (uint32_t)finder->count;
+    for (; part <= parts; part++)
+        finder->first[part] = (uint32_t)finder->count;
     return 0;
 }
 
