@@ -14,11 +14,14 @@ import subprocess
 import sys
 import tempfile
 
+import machine
+
 TOOLS = ["perf-inject", "other-perf-inject", "samply", "jitinject", "cat"]
 FROM_DEBIAN = {"other-perf-inject", "samply"}  # of sid, by DEBIAN_TOOL
 # What bench/targets compares with besides. "input" is no tool: the recording as it is.
 MORE_TOOLS = ["cp", "input"]
 SLOW = 10  # seconds
+MEMORY = 64 << 20  # of a tool, beside what it writes; bytes
 OTHER_PERF_UP_TO = 20000  # functions: half a minute
 
 KILLED = "137"  # the exit status of timeout then
@@ -154,9 +157,9 @@ def last_line(file):
     return lines[-1] if lines else ""
 
 
-def measure(args, command, stdout, home, limit=None):
+def measure(args, command, stdout, home, limit=None, touch=0):
     """What the command took; `error` is None when it went well. `limited`: it was ended after so
-    many seconds."""
+    many seconds. `touch`: bytes of memory that are touched before."""
     environment = dict(os.environ, HOME=home, LC_ALL="C")
     result = os.path.join(home, os.pardir, "measured")
     if limit:
@@ -164,7 +167,7 @@ def measure(args, command, stdout, home, limit=None):
     with open(stdout, "wb") as out, tempfile.TemporaryFile() as errors:
         # Python ignores SIGPIPE, and here that is left so: perf would die of the pipe to an addr2line
         # that ends at once because the runtime's own files are not there.
-        subprocess.run([program(args, "bench-measure"), result] + command, check=True,
+        subprocess.run([program(args, "bench-measure"), result, str(touch)] + command, check=True,
                        stdin=subprocess.DEVNULL, stdout=out, stderr=errors, env=environment,
                        restore_signals=False)
         with open(result, encoding="ascii") as file:
@@ -208,6 +211,7 @@ class Recording:
         self.dumps = sorted(entry.path for entry in os.scandir(self.directory)
                             if entry.name.startswith("jit-"))
         self.files = {self.data, *self.dumps}
+        self.touch = min(sum(map(os.path.getsize, self.files)) + MEMORY, machine.spare_memory())
 
     def read(self):
         """So that each run finds the files in memory."""
@@ -225,7 +229,7 @@ class Recording:
         log = os.path.join(self.work, "stdout")
         self.read()
         command = tool.command(self.data, self.dumps, out)
-        run = measure(args, command, out if tool.key == "cat" else log, home)
+        run = measure(args, command, out if tool.key == "cat" else log, home, touch=self.touch)
         run["command"] = command
         run["files"], run["written"] = count_written(
             [self.directory, os.path.dirname(out), home], self.files)

@@ -24,6 +24,10 @@ def free_memory():
     return 0
 
 
+def spare_memory():
+    return int(free_memory() * SHARE_OF_MEMORY)
+
+
 def fits_memory(functions):
     try:
         shm = os.statvfs("/dev/shm")
@@ -31,7 +35,7 @@ def fits_memory(functions):
         return False
     need = functions * BYTES_A_FUNCTION
     return (need < shm.f_bavail * shm.f_frsize and functions * INODES_A_FUNCTION < shm.f_favail
-            and need < free_memory() * SHARE_OF_MEMORY)
+            and need < spare_memory())
 
 
 @contextlib.contextmanager
