@@ -13,6 +13,8 @@
  * read, or a negative errno.
  */
 ssize_t io_pread(int fd, void *buffer, size_t size, uint64_t offset);
+/* The same as far as one call goes: fewer also where what follows cannot be read, 0 at the end. */
+ssize_t io_pread_some(int fd, void *buffer, size_t size, uint64_t offset);
 
 /* Writes all of it; waits where a pipe is full. 0 or a negative errno. */
 int io_pwrite(int fd, const void *buffer, size_t size, uint64_t offset);

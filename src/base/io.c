@@ -9,16 +9,25 @@
 #include <string.h>
 #include <unistd.h>
 
+ssize_t io_pread_some(int fd, void *buffer, size_t size, uint64_t offset)
+{
+    for (;;) {
+        const ssize_t got = pread(fd, buffer, size, (off_t)offset);
+        if (got >= 0)
+            return got;
+        if (errno != EINTR)
+            return -errno;
+    }
+}
+
 ssize_t io_pread(int fd, void *buffer, size_t size, uint64_t offset)
 {
     size_t done = 0;
 
     while (done < size) {
-        ssize_t got = pread(fd, (char *)buffer + done, size - done, (off_t)(offset + done));
-        if (got < 0 && errno == EINTR)
-            continue;
+        const ssize_t got = io_pread_some(fd, (char *)buffer + done, size - done, offset + done);
         if (got < 0)
-            return -errno;
+            return got;
         if (got == 0)
             break;
         done += (size_t)got;

@@ -55,21 +55,28 @@ static uint8_t *next_buffer(struct source *source)
     return buffer;
 }
 
-int source_fill(struct source *source)
+/*
+ * A place that cannot be read is met by whoever comes to it: which one, and what is said of it,
+ * does not depend on where the buffer begins.
+ */
+int source_fill(struct source *source, size_t size)
 {
-    size_t rest = source_available(source);
-    uint64_t unread = source_left(source) - rest;
-    size_t room = source->capacity - rest;
+    const size_t rest = source_available(source);
 
     uint8_t *buffer = next_buffer(source);
     memmove(buffer, source_bytes(source), rest);
     source->buffer = buffer;
     source->begin = 0;
     source->filled = rest;
-    ssize_t got = io_pread(source->fd, source->buffer + rest, unread < room ? unread : room,
-                           source->offset + rest);
-    if (got < 0)
-        return (int)got;
-    source->filled += (size_t)got;
+    while (source->filled < size) {
+        const uint64_t unread = source_left(source) - source->filled;
+        const size_t room = source->capacity - source->filled;
+        const ssize_t got =
+            io_pread_some(source->fd, buffer + source->filled, unread < room ? unread : room,
+                          source->offset + source->filled);
+        if (got <= 0)
+            return (int)got;
+        source->filled += (size_t)got;
+    }
     return 0;
 }

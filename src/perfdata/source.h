@@ -64,7 +64,11 @@ static inline size_t source_available(const struct source *source)
     return source->filled - source->begin;
 }
 
-int source_fill(struct source *source);
+/*
+ * Reads on until `size` bytes are available, or there are no more, and as many as that brings. 0 or
+ * the errno of the disk.
+ */
+int source_fill(struct source *source, size_t size);
 
 /*
  * Sees to it that at least `size` bytes (64 KiB at most) are available at source_bytes(). 0, the
@@ -74,7 +78,7 @@ static inline int source_need(struct source *source, size_t size)
 {
     if (source_available(source) >= size)
         return 0;
-    int err = source_fill(source);
+    int err = source_fill(source, size);
     return err ? err : source_available(source) >= size ? 0 : -ENODATA;
 }
 
