@@ -38,9 +38,11 @@ int outfile_rename(struct outfile *file, const char *path);
  * negative errno; on an error nothing is left behind.
  */
 int outfile_commit(struct outfile *file);
+/* The same where nothing has that name; -EEXIST: something may have it, and nothing was done. */
+int outfile_commit_new(struct outfile *file);
 
 /*
- * Takes the name away again that outfile_commit gave, for undoing a set of files; not where another
+ * Takes the name away again that either of them gave, for undoing a set of files; not where another
  * file had the name before, which is lost.
  */
 void outfile_revoke(struct outfile *file);

@@ -143,11 +143,18 @@ int outfile_rename(struct outfile *file, const char *path)
     return 0;
 }
 
-/* Gives an unnamed file a name, which must not be there. */
+/*
+ * Gives an unnamed file a name, which must not be there. By its descriptor alone that takes half as
+ * long and no /proc, but before Linux 6.10 CAP_DAC_READ_SEARCH.
+ */
 static int link_as(const struct outfile *file, const char *name)
 {
     char unnamed[64];
 
+    if (linkat(file->fd, "", AT_FDCWD, name, AT_EMPTY_PATH) == 0)
+        return 0;
+    if (errno == EEXIST)
+        return -EEXIST;
     snprintf(unnamed, sizeof(unnamed), "/proc/self/fd/%d", file->fd);
     return linkat(AT_FDCWD, unnamed, AT_FDCWD, name, AT_SYMLINK_FOLLOW) < 0 ? -errno : 0;
 }
@@ -186,37 +193,47 @@ static int replace_name(struct outfile *file)
     return 0;
 }
 
-static int give_name(struct outfile *file)
-{
-    int err = file->temporary ? -EEXIST : link_as(file, file->path);
-
-    if (err == -EEXIST)
-        err = replace_name(file);
-    file->committed = !err;
-    return err;
-}
-
 static void take_name_away(struct outfile *file)
 {
     unlink(file->path);
     file->committed = false;
 }
 
-int outfile_commit(struct outfile *file)
+/* A network file system may say only now that the disk is full. */
+static int close_whole(struct outfile *file)
 {
-    int err = file->stream ? 0 : give_name(file);
+    const int fd = file->fd;
 
+    file->fd = -1;
+    if (close(fd) == 0 || errno == EINTR)
+        return 0;
+    const int err = -errno;
+    if (file->committed)
+        take_name_away(file);
+    return err;
+}
+
+int outfile_commit_new(struct outfile *file)
+{
+    int err = file->temporary ? -EEXIST : 0;
+
+    if (!err && !file->stream)
+        err = link_as(file, file->path);
     if (err)
         return err;
-    /* A network file system may say only now that the disk is full. */
-    int fd = file->fd;
-    file->fd = -1;
-    if (close(fd) < 0 && errno != EINTR) {
-        err = -errno;
-        if (file->committed)
-            take_name_away(file);
-    }
-    return err;
+    file->committed = !file->stream;
+    return close_whole(file);
+}
+
+int outfile_commit(struct outfile *file)
+{
+    int err = outfile_commit_new(file);
+
+    if (err != -EEXIST)
+        return err;
+    err = replace_name(file);
+    file->committed = !err;
+    return err ? err : close_whole(file);
 }
 
 void outfile_revoke(struct outfile *file)

@@ -44,6 +44,8 @@ int main(int argc, char **argv)
 {
     heap_prepare();
     keep_standard_streams();
+    /* A message is written whole, by one call, and not mixed with those of other programs. */
+    setvbuf(stderr, NULL, _IOLBF, BUFSIZ);
     /* A file that may not grow further is an error with a message. */
     signal(SIGXFSZ, SIG_IGN);
     for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]) && argc > 1; i++)

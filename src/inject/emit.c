@@ -167,7 +167,7 @@ int emit_start_output(struct recording *recording)
     return err;
 }
 
-/* Starts the file of an image, so that whatever is wrong with its place is said before any work. */
+/* Starts the file of an image. */
 static int open_image(struct recording *recording, const struct place_file *file, size_t number,
                       const char *directory)
 {
@@ -182,29 +182,6 @@ static int open_image(struct recording *recording, const struct place_file *file
     }
     row->path = strdup(path);
     return row->path ? emit_start(recording, path, 0666, &recording->images[number]) : -ENOMEM;
-}
-
-int emit_open(struct recording *recording)
-{
-    const struct place_file *files = place_files(recording->place, &recording->image_count);
-    char directory[PATH_MAX];
-    int err = 0;
-
-    recording->images = calloc(recording->image_count + 1, sizeof(struct outfile *));
-    recording->image_reports =
-        calloc(recording->image_count + 1, sizeof(*recording->image_reports));
-    recording->build_ids = calloc(recording->image_count + 1, sizeof(*recording->build_ids));
-    recording->summary->files =
-        calloc(recording->image_count + 1, sizeof(*recording->summary->files));
-    if (!recording->images || !recording->image_reports || !recording->build_ids ||
-        !recording->summary->files)
-        return -ENOMEM;
-    recording->summary->file_count = recording->image_count;
-    if (recording->image_count > 0)
-        err = find_directory(recording, directory);
-    for (size_t i = 0; i < recording->image_count && !err; i++)
-        err = open_image(recording, &files[i], i, directory);
-    return err;
 }
 
 static int write_image(struct recording *recording, size_t number, struct inject_time *time)
@@ -229,10 +206,14 @@ static int write_image(struct recording *recording, size_t number, struct inject
     return 0;
 }
 
-/* Takes an image to be written; false: none is left, or it would be of no use. */
+/* Takes an image to be written, which may have to be opened first; false: none is left, or it would
+ * be of no use. */
 static bool take_image(struct recording *recording, size_t *number)
 {
     pthread_mutex_lock(&recording->emit_lock);
+    while (recording->next_image < recording->images_end &&
+           recording->next_image == recording->images_open && !recording->emit_err)
+        pthread_cond_wait(&recording->emit_changed, &recording->emit_lock);
     const bool any = recording->next_image < recording->images_end && !recording->emit_err;
     if (any)
         *number = recording->next_image++;
@@ -271,10 +252,46 @@ static void *write_images(void *context)
     return NULL;
 }
 
-void emit_begin(struct recording *recording)
+/* Room for what is known of each image. */
+static int reserve_images(struct recording *recording, size_t count)
 {
-    recording->images_end = recording->image_count;
-    recording->emitting = pthread_create(&recording->emitter, NULL, write_images, recording) == 0;
+    recording->images = calloc(count + 1, sizeof(struct outfile *));
+    recording->image_reports = calloc(count + 1, sizeof(*recording->image_reports));
+    recording->build_ids = calloc(count + 1, sizeof(*recording->build_ids));
+    recording->summary->files = calloc(count + 1, sizeof(*recording->summary->files));
+    if (!recording->images || !recording->image_reports || !recording->build_ids ||
+        !recording->summary->files)
+        return -ENOMEM;
+    recording->image_count = recording->images_end = recording->summary->file_count = count;
+    return 0;
+}
+
+/* The first one is written while the others are still being opened. */
+static int open_images(struct recording *recording, const struct place_file *files)
+{
+    char directory[PATH_MAX];
+    int err = find_directory(recording, directory);
+
+    for (size_t i = 0; i < recording->image_count && !err; i++) {
+        err = open_image(recording, &files[i], i, directory);
+        if (!err && i == 0)
+            recording->emitting =
+                pthread_create(&recording->emitter, NULL, write_images, recording) == 0;
+        pthread_mutex_lock(&recording->emit_lock);
+        recording->images_open += !err;
+        pthread_cond_signal(&recording->emit_changed);
+        pthread_mutex_unlock(&recording->emit_lock);
+    }
+    return err;
+}
+
+int emit_begin(struct recording *recording)
+{
+    size_t count;
+    const struct place_file *files = place_files(recording->place, &count);
+    const int err = reserve_images(recording, count);
+
+    return err || count == 0 ? err : open_images(recording, files);
 }
 
 static void finish_images(struct recording *recording)
@@ -320,6 +337,7 @@ void emit_stop(struct recording *recording)
 {
     pthread_mutex_lock(&recording->emit_lock);
     recording->images_end = 0;
+    pthread_cond_signal(&recording->emit_changed);
     pthread_mutex_unlock(&recording->emit_lock);
     finish_images(recording);
 }

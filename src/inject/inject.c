@@ -13,6 +13,7 @@
 static void recording_clear(struct recording *recording)
 {
     emit_stop(recording);
+    pthread_cond_destroy(&recording->emit_changed);
     pthread_mutex_destroy(&recording->emit_lock);
     for (size_t i = 0; i < recording->image_count && recording->images; i++)
         outfile_free(recording->images[i]);
@@ -93,25 +94,40 @@ static int summarize(struct recording *recording)
     return 0;
 }
 
-/* Gives a file its name. */
-static int commit(const struct recording *recording, struct outfile *file)
+/* What became of giving a file its name. */
+static int committed(const struct recording *recording, const struct outfile *file, int err)
 {
-    const int err = outfile_commit(file);
-
     if (err)
         diag_report(recording->diag, DIAG_ERROR, outfile_path(file), DIAG_NO_OFFSET,
                     "cannot be written: %s", strerror(-err));
     return err;
 }
 
+static int commit_image(const struct recording *recording, size_t number)
+{
+    struct outfile *image = recording->images[number];
+    int err = outfile_commit_new(image);
+
+    if (err == -EEXIST) {
+        replace_warn(recording, number);
+        err = outfile_commit(image);
+    }
+    return committed(recording, image, err);
+}
+
+static int commit_output(struct recording *recording)
+{
+    if (recording->directory)
+        return directory_commit(recording);
+    return committed(recording, recording->output, outfile_commit(recording->output));
+}
+
 static int commit_images(struct recording *recording)
 {
     int err = emit_finish(recording);
 
-    if (!err)
-        replace_warn(recording);
     for (size_t i = 0; i < recording->image_count && !err; i++)
-        err = commit(recording, recording->images[i]);
+        err = commit_image(recording, i);
     return err;
 }
 
@@ -134,8 +150,9 @@ static int write_outputs(struct recording *recording)
 {
     const bool early = outfile_is_stream(recording->output);
 
-    emit_begin(recording);
-    int err = early ? commit_images(recording) : 0;
+    int err = emit_begin(recording);
+    if (!err && early)
+        err = commit_images(recording);
     if (!err)
         err = rewrite_records(recording);
     if (!err)
@@ -143,8 +160,7 @@ static int write_outputs(struct recording *recording)
     if (!err && !early)
         err = commit_images(recording);
     if (!err)
-        err = recording->directory ? directory_commit(recording)
-                                   : commit(recording, recording->output);
+        err = commit_output(recording);
     for (size_t i = 0; i < recording->image_count && err; i++)
         outfile_revoke(recording->images[i]);
     return err;
@@ -190,8 +206,6 @@ static int run(struct recording *recording)
     if (!err)
         err = summarize(recording);
     if (!err)
-        err = emit_open(recording);
-    if (!err)
         err = write_outputs(recording);
     return err ? err : unlogged_report(recording);
 }
@@ -232,7 +246,8 @@ int inject_run(const struct inject_options *options, const struct diag *diag,
     struct recording recording = {.options = options,
                                   .diag = &watched,
                                   .summary = summary,
-                                  .emit_lock = PTHREAD_MUTEX_INITIALIZER};
+                                  .emit_lock = PTHREAD_MUTEX_INITIALIZER,
+                                  .emit_changed = PTHREAD_COND_INITIALIZER};
     int err = run(&recording);
 
     if (err && !watch.reported)

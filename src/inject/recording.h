@@ -114,6 +114,8 @@ struct recording {
     pthread_t emitter;
     bool emitting;                 /* the thread runs */
     pthread_mutex_t emit_lock;     /* for what follows, and the time that emitting takes */
+    pthread_cond_t emit_changed;   /* another image is open, or none is to be written any more */
+    size_t images_open;            /* so many have been started */
     size_t next_image, images_end; /* those that nobody has taken */
     int emit_err;                  /* of failed_image */
     size_t failed_image;
@@ -139,15 +141,14 @@ int emit_start_output(struct recording *recording);
 /* emit.c: starts an output; whatever is wrong with its place is reported. */
 int emit_start(const struct recording *recording, const char *path, mode_t mode,
                struct outfile **out);
-/* emit.c: starts a file for every image that place laid out. */
-int emit_open(struct recording *recording);
 /*
- * emit.c: writes the images, beside what the caller does until emit_finish, which helps with what
- * is left: they and the recording are made of different inputs. Build-ids and sizes are there after
- * emit_finish, and what is to be said of the images is said then, in their order. It may be called
- * again. 0 or a negative errno, reported.
+ * emit.c: starts a file for every image that place laid out. They are written from then on, beside
+ * what the caller does until emit_finish, which helps with what is left: they and the recording are
+ * made of different inputs. Build-ids and sizes are there after emit_finish, and what is to be said
+ * of the images is said then, in their order. It may be called again. 0 or a negative errno,
+ * reported.
  */
-void emit_begin(struct recording *recording);
+int emit_begin(struct recording *recording);
 int emit_finish(struct recording *recording);
 /* emit.c: waits for what is being written, and leaves the rest out. Nothing is said of images. */
 void emit_stop(struct recording *recording);
@@ -160,8 +161,8 @@ int directory_fill(struct recording *recording);
 /* directory.c: gives the directory its name, with all that is in it. */
 int directory_commit(struct recording *recording);
 void directory_clear(struct recording *recording);
-/* replace.c: warns of files of other outputs that are about to be replaced. */
-void replace_warn(const struct recording *recording);
+/* replace.c: warns if an image is about to replace one that another output has code in. */
+void replace_warn(const struct recording *recording, size_t number);
 /* rewrite.c: the recording again, with the new mapping events. */
 int rewrite_records(struct recording *recording);
 /* unlogged.c: warns of processes that ran code of which no dump tells, once samples are counted. */

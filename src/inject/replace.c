@@ -25,18 +25,16 @@ static bool is_another(const char *path, const uint8_t build_id[IMAGE_BUILD_ID_S
            !memmem(bytes, sizeof(bytes), build_id, IMAGE_BUILD_ID_SIZE);
 }
 
-void replace_warn(const struct recording *recording)
+void replace_warn(const struct recording *recording, size_t number)
 {
+    const char *path = outfile_path(recording->images[number]);
+
     /* Where the recording is written anew, nothing else is known to need the old ones. */
     if (!outfile_is_stream(recording->output) && access(recording->options->output, F_OK) == 0)
         return;
-    for (size_t i = 0; i < recording->image_count; i++) {
-        const char *path = outfile_path(recording->images[i]);
-        if (!is_another(path, recording->build_ids[i]))
-            continue;
+    if (is_another(path, recording->build_ids[number]))
         diag_report(
             recording->diag, DIAG_WARNING, path, DIAG_NO_OFFSET,
             "replaced: an earlier output that has code in the old one loses the names of it; "
             "--so-dir keeps them apart");
-    }
 }

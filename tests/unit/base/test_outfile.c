@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -101,6 +103,60 @@ static void an_older_file_stays_until_then(void **state)
     outfile_free(file);
     check_content(scratch, "new");
     assert_int_equal(count_files(scratch), 1);
+}
+
+static void where_a_name_is_taken_nothing_is_done(void **state)
+{
+    const struct scratch *scratch = *state;
+    struct outfile *file;
+
+    assert_int_equal(outfile_new(scratch->path, 0644, &file), 0);
+    assert_int_equal(io_write(outfile_fd(file), "older", 5), 0);
+    assert_int_equal(outfile_commit_new(file), 0);
+    outfile_free(file);
+    check_content(scratch, "older");
+
+    assert_int_equal(outfile_new(scratch->path, 0644, &file), 0);
+    assert_int_equal(io_write(outfile_fd(file), "new", 3), 0);
+    assert_int_equal(outfile_commit_new(file), -EEXIST);
+    check_content(scratch, "older");
+    assert_int_equal(count_files(scratch), 1);
+    assert_int_equal(outfile_commit(file), 0);
+    outfile_free(file);
+    check_content(scratch, "new");
+    assert_int_equal(count_files(scratch), 1);
+}
+
+/* Since Linux 6.10 it is allowed to the very credentials that opened the file, so these change. */
+static int commit_without_privilege(struct outfile *file)
+{
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
+
+    if (syscall(SYS_capget, &header, data) < 0)
+        return 1;
+    data[0].effective &= ~(1u << CAP_DAC_READ_SEARCH);
+    if (syscall(SYS_capset, &header, data) < 0)
+        return 2;
+    return outfile_commit(file) ? 3 : 0;
+}
+
+static void no_privilege_is_needed_for_a_name(void **state)
+{
+    const struct scratch *scratch = *state;
+    struct outfile *file;
+    int status;
+
+    assert_int_equal(outfile_new(scratch->path, 0644, &file), 0);
+    assert_int_equal(io_write(outfile_fd(file), "whole", 5), 0);
+    const pid_t child = fork();
+    if (child == 0)
+        _exit(commit_without_privilege(file));
+    assert_true(child > 0);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    check_content(scratch, "whole");
+    outfile_free(file);
 }
 
 static void what_is_not_committed_leaves_nothing(void **state)
@@ -239,6 +295,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(the_name_comes_at_the_end, make_scratch, remove_scratch),
         cmocka_unit_test_setup_teardown(an_older_file_stays_until_then, make_scratch,
+                                        remove_scratch),
+        cmocka_unit_test_setup_teardown(where_a_name_is_taken_nothing_is_done, make_scratch,
+                                        remove_scratch),
+        cmocka_unit_test_setup_teardown(no_privilege_is_needed_for_a_name, make_scratch,
                                         remove_scratch),
         cmocka_unit_test_setup_teardown(what_is_not_committed_leaves_nothing, make_scratch,
                                         remove_scratch),
