@@ -17,6 +17,7 @@ static bool step(struct jitdump_reader *reader)
     const uint64_t end = reader->sure.offset + reader->sure.size;
     struct frame after;
 
+    frame_hold(&reader->window, &reader->sure);
     /* What follows is looked at without moving the window, so it is moved here. */
     if (end == reader->window.size || !window_at(&reader->window, reader->next, FRAME_SIZE, NULL) ||
         !resync_begins(&reader->window, end, &reader->times, &after) || !after.size)

@@ -109,6 +109,7 @@ static bool ends_well(struct jitdump_reader *reader, const struct frame *frame)
 {
     struct window *window = &reader->window;
 
+    frame_hold(window, frame);
     reader->next = frame->offset + frame->size;
     if (reader->next == window->size ||
         resync_begins(window, reader->next, &reader->times, &reader->sure))

@@ -52,7 +52,7 @@ static bool fields_are_plausible(uint32_t id, const uint8_t *raw, uint32_t room,
 enum trust trust_of(struct window *window, const struct frame *frame,
                     const struct trust_times *times)
 {
-    uint8_t copy[64]; /* the longest fixed part, that of MOVE */
+    uint8_t copy[FIXED_MAX];
     const uint8_t *raw = copy;
     uint32_t fixed = frame_fixed_size(frame->id);
     bool is_known = fixed && frame->size >= fixed;
