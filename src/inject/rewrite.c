@@ -10,6 +10,8 @@
 #include "recording.h"
 #include "stopwatch.h"
 
+#include "jitinject/array.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,8 +54,8 @@ static int collect_dropped(struct recording *recording)
     for (size_t i = 0; i < recording->marker_count; i++)
         if (recording->markers[i].dump != NO_DUMP)
             recording->dropped[recording->dropped_count++] = recording->markers[i].record;
-    qsort(recording->dropped, recording->dropped_count, sizeof(*recording->dropped),
-          compare_numbers);
+    array_sort(recording->dropped, recording->dropped_count, sizeof(*recording->dropped),
+               compare_numbers);
     return 0;
 }
 

@@ -63,7 +63,8 @@ int perfdata_write_mapping(struct perfdata_writer *writer, const struct perfdata
 {
     const struct attrs *attrs = &writer->data->attrs;
     bool swapped = writer->data->swapped;
-    uint8_t bytes[MMAP2_FILENAME + PATH_MAX + TAIL_MAX] = {0};
+    uint8_t bytes[MMAP2_FILENAME + PATH_MAX + TAIL_MAX]; /* written as far as it is used */
+    const size_t filename_size = (size_t)bytes_align_up(mapping->filename_size + 1, 8);
 
     if (mapping->filename_size >= PATH_MAX)
         return -ENAMETOOLONG;
@@ -79,8 +80,10 @@ int perfdata_write_mapping(struct perfdata_writer *writer, const struct perfdata
     bytes_put_u32(bytes + MMAP2_PROT, mapping->prot, swapped);
     bytes_put_u32(bytes + MMAP2_FLAGS, mapping->flags, swapped);
     memcpy(bytes + MMAP2_FILENAME, mapping->filename, mapping->filename_size);
+    memset(bytes + MMAP2_FILENAME + mapping->filename_size, 0,
+           filename_size - mapping->filename_size);
 
-    size_t size = MMAP2_FILENAME + bytes_align_up(mapping->filename_size + 1, 8);
+    size_t size = MMAP2_FILENAME + filename_size;
     if (attrs->count)
         size += put_tail(bytes + size, &attrs->list[attrs_mapping_attr(attrs)], mapping->pid,
                          mapping->tid, time, swapped);
