@@ -11,6 +11,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 /* Dumps beyond these wait until they are asked for. */
 #define TASKS_MAX 1024
@@ -18,7 +19,7 @@
 struct task {
     char *path;             /* as in the recording */
     bool taken, done;       /* by whoever does it */
-    struct jitdump *dump;   /* the likeliest file of that name; NULL: none, or handed over */
+    struct jitdump *dump;   /* the likeliest file of that name; NULL: none, closed or handed over */
     struct diag_list found; /* what was reported when it was opened */
     dev_t device;
     ino_t inode;
@@ -40,8 +41,17 @@ struct ahead {
     size_t count;
     size_t next; /* all before it are taken */
     size_t done;
-    bool ended; /* no more come */
+    size_t open, open_max; /* dumps that are kept open */
+    bool ended;            /* no more come */
 };
+
+/* Perhaps nobody asks for them, so they are a part only of the files that may be open. */
+static size_t most_open(void)
+{
+    struct rlimit limit;
+
+    return getrlimit(RLIMIT_NOFILE, &limit) == 0 ? (size_t)(limit.rlim_cur / 4) : 0;
+}
 
 int ahead_new(const struct inject_options *options, struct ahead **out)
 {
@@ -49,6 +59,7 @@ int ahead_new(const struct inject_options *options, struct ahead **out)
     if (!*out)
         return -ENOMEM;
     (*out)->options = options;
+    (*out)->open_max = most_open();
     pthread_mutex_init(&(*out)->lock, NULL);
     pthread_cond_init(&(*out)->changed, NULL);
     return 0;
@@ -113,11 +124,26 @@ static void build(struct ahead *ahead, struct task *task)
                  !task->reports.lost;
 }
 
+/* A dump stays open for whoever asks for it, unless too many do. */
+static void keep_open(struct ahead *ahead, struct task *task)
+{
+    pthread_mutex_lock(&ahead->lock);
+    const bool has_room = ahead->open < ahead->open_max;
+    ahead->open += has_room;
+    pthread_mutex_unlock(&ahead->lock);
+    if (has_room)
+        return;
+    jitdump_free(task->dump);
+    task->dump = NULL;
+}
+
 static void do_task(struct ahead *ahead, struct task *task)
 {
     open_likeliest(ahead, task);
     if (task->dump && claim(ahead, task))
         build(ahead, task);
+    if (task->dump)
+        keep_open(ahead, task);
     pthread_mutex_lock(&ahead->lock);
     task->done = true;
     ahead->done++;
@@ -260,6 +286,9 @@ int ahead_open(struct ahead *ahead, const char *wanted, const char *path, const 
     diag_list_replay(&task->found, diag);
     *out = task->dump;
     task->dump = NULL;
+    pthread_mutex_lock(&ahead->lock);
+    ahead->open--;
+    pthread_mutex_unlock(&ahead->lock);
     return 0;
 }
 
@@ -269,7 +298,6 @@ int ahead_index(struct ahead *ahead, struct jitdump *dump, const struct diag *di
     pthread_mutex_lock(&ahead->lock);
     struct task *task = task_of(ahead, dump);
     pthread_mutex_unlock(&ahead->lock);
-
     if (task)
         finish(ahead, task);
     if (!task || !task->good)
