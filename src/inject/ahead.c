@@ -292,9 +292,27 @@ int ahead_open(struct ahead *ahead, const char *wanted, const char *path, const 
     return 0;
 }
 
+/* Says it of the dump by the name that it was asked for by. */
+struct naming {
+    const struct diag *next;
+    const char *path;
+};
+
+static void report_named(void *context, const struct diag_report *report)
+{
+    const struct naming *naming = context;
+    struct diag_report named = *report;
+
+    named.path = naming->path;
+    naming->next->report(naming->next->context, &named);
+}
+
 int ahead_index(struct ahead *ahead, struct jitdump *dump, const struct diag *diag,
                 struct jitdump_index *index)
 {
+    struct naming naming = {diag, jitdump_path(dump)};
+    const struct diag named = {.report = report_named, .context = &naming};
+
     pthread_mutex_lock(&ahead->lock);
     struct task *task = task_of(ahead, dump);
     pthread_mutex_unlock(&ahead->lock);
@@ -302,7 +320,7 @@ int ahead_index(struct ahead *ahead, struct jitdump *dump, const struct diag *di
         finish(ahead, task);
     if (!task || !task->good)
         return jitdump_index_build(dump, 0, diag, index);
-    diag_list_replay(&task->reports, diag);
+    diag_list_replay(&task->reports, &named); /* it may have been opened by another one */
     *index = task->index;
     task->index = (struct jitdump_index){0};
     task->good = false;
