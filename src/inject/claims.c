@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Which files are the dumps of a recording: those that the user gave, and those that its markers
- * claim. Each is read once, however many processes had it mapped. */
+#include "claims.h"
+
 #include "ahead.h"
 #include "clock.h"
 #include "owner.h"
@@ -25,11 +25,11 @@ static size_t find_dump(const struct recording *recording, dev_t device, ino_t i
 /* Whatever becomes of it, a file that was opened is an input, and never written over. */
 static int add_input(struct recording *recording, const struct jitdump *file)
 {
-    if (!array_reserve(&recording->inputs, &recording->input_capacity, recording->input_count + 1))
-        return -ENOMEM;
-    struct input *input = &recording->inputs[recording->input_count++];
-    jitdump_identity(file, &input->device, &input->inode);
-    return 0;
+    dev_t device;
+    ino_t inode;
+
+    jitdump_identity(file, &device, &inode);
+    return inputs_add(&recording->inputs, device, inode);
 }
 
 /*

@@ -2,6 +2,7 @@
 #include "count.h"
 
 #include "jitinject/array.h"
+#include "jitinject/rangemap.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -42,7 +43,8 @@ struct set {
 };
 
 struct count {
-    struct recording *recording;
+    struct place *place;
+    struct inject_summary *summary;
     struct rangemap rows; /* by pid; value: number of the row, until they are sorted */
     size_t last_row;      /* samples of one process come one after another */
     struct set sets[SETS];
@@ -58,9 +60,8 @@ static int compare_rows(const void *left, const void *right)
     return (a->pid > b->pid) - (a->pid < b->pid);
 }
 
-int count_new(struct recording *recording, struct count **out)
+int count_new(struct place *place, struct inject_summary *summary, struct count **out)
 {
-    const struct inject_summary *summary = recording->summary;
     struct count *count = calloc(1, sizeof(*count));
     int err = count ? 0 : -ENOMEM;
 
@@ -71,7 +72,8 @@ int count_new(struct recording *recording, struct count **out)
         count_free(count);
         count = NULL;
     } else {
-        count->recording = recording;
+        count->place = place;
+        count->summary = summary;
     }
     *out = count;
     return err;
@@ -87,7 +89,7 @@ void count_free(struct count *count)
 
 static struct inject_process *make_row(struct count *count, uint32_t pid)
 {
-    struct inject_summary *summary = count->recording->summary;
+    struct inject_summary *summary = count->summary;
 
     if (!array_reserve(&summary->processes, &summary->process_capacity,
                        summary->process_count + 1) ||
@@ -101,7 +103,7 @@ static struct inject_process *make_row(struct count *count, uint32_t pid)
 /* The row of a process in the summary, made where it has none. */
 static struct inject_process *row_of(struct count *count, uint32_t pid)
 {
-    const struct inject_summary *summary = count->recording->summary;
+    const struct inject_summary *summary = count->summary;
 
     if (count->last_row < summary->process_count && summary->processes[count->last_row].pid == pid)
         return &summary->processes[count->last_row];
@@ -186,7 +188,7 @@ static int make_counted(struct count *count, const struct perfdata_sample *sampl
                         struct counted **out)
 {
     struct place_view view;
-    int err = place_look(count->recording->place, sample->pid, sample->ip, sample->time, &view);
+    int err = place_look(count->place, sample->pid, sample->ip, sample->time, &view);
 
     if (err)
         return err;
@@ -279,7 +281,7 @@ int count_samples(struct count *count, const struct perfdata_sample *samples, si
 
 int count_finish(struct count *count)
 {
-    const struct inject_summary *summary = count->recording->summary;
+    const struct inject_summary *summary = count->summary;
     int err = 0;
 
     answer(count);

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * A recording that is a directory becomes one again: with the same files of records (perf record
- * --threads), and the code of the kernel, which has no place in one file (--kcore).
- */
-#include "recording.h"
+#include "directory.h"
+
+#include "create.h"
 
 #include "jitinject/io.h"
 #include "jitinject/outdir.h"
@@ -18,6 +16,7 @@
 #define CHUNK (64u << 10)
 
 struct directory {
+    const struct recording *recording;
     size_t parts;                             /* files with records beside "data" */
     size_t count;                             /* of all files */
     struct outdir_entry *entries;             /* "data", the parts, and those of the kernel */
@@ -26,17 +25,13 @@ struct directory {
 };
 
 /* What files there are to be, without the files. 0 or -ENOMEM. */
-static int lay_out(struct recording *recording)
+static int lay_out(struct directory *directory)
 {
-    struct directory *directory = calloc(1, sizeof(*directory));
+    const struct perfdata *data = directory->recording->data;
     size_t kernel_count;
-    const struct perfdata_kernel_file *kernel =
-        perfdata_kernel_files(recording->data, &kernel_count);
+    const struct perfdata_kernel_file *kernel = perfdata_kernel_files(data, &kernel_count);
 
-    if (!directory)
-        return -ENOMEM;
-    recording->directory = directory;
-    directory->parts = perfdata_further_parts(recording->data);
+    directory->parts = perfdata_further_parts(data);
     directory->count = 1 + directory->parts + kernel_count;
     directory->entries = calloc(directory->count, sizeof(*directory->entries));
     directory->names = calloc(directory->parts + 1, sizeof(*directory->names));
@@ -53,11 +48,24 @@ static int lay_out(struct recording *recording)
     return 0;
 }
 
-int directory_start(struct recording *recording)
+static int start_files(const struct directory *directory)
+{
+    const struct recording *recording = directory->recording;
+    int err = 0;
+
+    for (size_t i = 0; i < directory->count && !err; i++)
+        err = create_file(recording, recording->options->output, 0600, &directory->entries[i].file);
+    for (size_t i = 0; i < directory->parts && !err; i++)
+        directory->part_fds[i] = outfile_fd(directory->entries[1 + i].file);
+    return err;
+}
+
+int directory_new(const struct recording *recording, struct directory **out)
 {
     const char *path = recording->options->output;
     struct stat status;
 
+    *out = NULL;
     /* Whether a directory was written by us or recorded by perf nobody can tell. */
     if (lstat(path, &status) == 0) {
         diag_report(recording->diag, DIAG_ERROR, path, DIAG_NO_OFFSET,
@@ -65,23 +73,28 @@ int directory_start(struct recording *recording)
                     "it, or choose another output");
         return -EEXIST;
     }
-    int err = lay_out(recording);
-    struct directory *directory = recording->directory;
-    for (size_t i = 0; !err && i < directory->count; i++) {
-        struct outfile **file = i == 0 ? &recording->output : &directory->entries[i].file;
-        err = emit_start(recording, path, 0600, file);
-        directory->entries[i].file = *file;
-        if (!err && i > 0 && i <= directory->parts)
-            directory->part_fds[i - 1] = outfile_fd(*file);
-    }
+    struct directory *directory = calloc(1, sizeof(*directory));
+    if (!directory)
+        return -ENOMEM;
+    directory->recording = recording;
+    int err = lay_out(directory);
+    if (!err)
+        err = start_files(directory);
+    if (err)
+        directory_free(directory);
+    else
+        *out = directory;
     return err;
 }
 
-const int *directory_parts(const struct recording *recording)
+struct outfile *directory_data(const struct directory *directory)
 {
-    const struct directory *directory = recording->directory;
+    return directory->entries[0].file;
+}
 
-    return directory && directory->parts ? directory->part_fds : NULL;
+const int *directory_parts(const struct directory *directory)
+{
+    return directory->parts ? directory->part_fds : NULL;
 }
 
 /* Where the next bytes lie that are not in a hole, and where they end; false: there are none. */
@@ -118,16 +131,14 @@ static int copy(const struct perfdata_kernel_file *from, int to, uint8_t *buffer
     return 0;
 }
 
-int directory_fill(struct recording *recording)
+int directory_fill(const struct directory *directory)
 {
-    const struct directory *directory = recording->directory;
+    const struct recording *recording = directory->recording;
     size_t count;
     const struct perfdata_kernel_file *files = perfdata_kernel_files(recording->data, &count);
-
-    if (!directory)
-        return 0;
     uint8_t *buffer = malloc(CHUNK);
     int err = buffer ? 0 : -ENOMEM;
+
     for (size_t i = 0; i < count && !err; i++) {
         const struct outdir_entry *entry = &directory->entries[1 + directory->parts + i];
         err = copy(&files[i], outfile_fd(entry->file), buffer);
@@ -139,25 +150,17 @@ int directory_fill(struct recording *recording)
     return err;
 }
 
-int directory_commit(struct recording *recording)
+int directory_commit(const struct directory *directory)
 {
-    const struct directory *directory = recording->directory;
-    const int err = outdir_commit(recording->options->output, directory->entries, directory->count);
-
-    if (err)
-        diag_report(recording->diag, DIAG_ERROR, recording->options->output, DIAG_NO_OFFSET,
-                    "cannot be written: %s", strerror(-err));
-    return err;
+    return outdir_commit(directory->recording->options->output, directory->entries,
+                         directory->count);
 }
 
-/* The output itself is freed as any. */
-void directory_clear(struct recording *recording)
+void directory_free(struct directory *directory)
 {
-    struct directory *directory = recording->directory;
-
     if (!directory)
         return;
-    for (size_t i = 1; directory->entries && i < directory->count; i++)
+    for (size_t i = 0; directory->entries && i < directory->count; i++)
         outfile_free(directory->entries[i].file);
     free(directory->entries);
     free(directory->names);

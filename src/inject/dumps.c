@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The dumps of a recording: what is said of each, and their code given to its processes. */
+#include "dumps.h"
+
 #include "ahead.h"
+#include "claims.h"
 #include "clock.h"
 #include "owner.h"
 

@@ -1,18 +1,31 @@
 /* SPDX-License-Identifier: MIT */
-/* Perf maps: names for what no dump names, as readers would take them on the machine that was
- * recorded. */
+#include "maps.h"
+
 #include "find.h"
-#include "recording.h"
 
 #include "jitinject/array.h"
+#include "jitinject/perfmap.h"
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define SECOND UINT64_C(1000000000)
 /* ns that the time of a file may be early: the kernel takes that of its last tick. */
 #define COARSE (SECOND / 100)
+
+/* The perf map of a process. */
+struct map {
+    struct perfmap file;
+    uint32_t pid;
+    uint64_t time; /* of the program that wrote it, as place_add_snapshot takes it */
+};
+
+struct maps {
+    struct map *list;
+    size_t count, capacity;
+};
 
 /* The innermost pid of a process that lives (proc(5), /proc/[pid]/status), or `pid` itself. */
 static uint32_t living_inner_pid(uint32_t pid)
@@ -115,12 +128,12 @@ static void report_map(const struct recording *recording, uint32_t pid, const st
 
 static int add_map(struct recording *recording, const struct map *map)
 {
-    if (!array_reserve(&recording->maps, &recording->map_capacity, recording->map_count + 1) ||
-        !array_reserve(&recording->inputs, &recording->input_capacity, recording->input_count + 1))
+    struct maps *maps = recording->maps;
+
+    if (!array_reserve(&maps->list, &maps->capacity, maps->count + 1) ||
+        inputs_add(&recording->inputs, map->file.file.device, map->file.file.inode) < 0)
         return -ENOMEM;
-    recording->maps[recording->map_count++] = *map;
-    recording->inputs[recording->input_count++] =
-        (struct input){.device = map->file.file.device, .inode = map->file.file.inode};
+    maps->list[maps->count++] = *map;
     report_map(recording, map->pid, &map->file);
     return 0;
 }
@@ -144,16 +157,16 @@ static int find_map(struct recording *recording, uint32_t pid)
 /* Maps are sources behind the dumps. */
 static int use_maps(struct recording *recording)
 {
+    const struct maps *maps = recording->maps;
     size_t capacity = recording->dump_count + 1;
     int err = 0;
 
-    if (recording->map_count > UINT16_MAX - recording->dump_count)
+    if (maps->count > UINT16_MAX - recording->dump_count)
         return -EOVERFLOW;
-    if (!array_reserve(&recording->sources, &capacity,
-                       recording->dump_count + recording->map_count + 1))
+    if (!array_reserve(&recording->sources, &capacity, recording->dump_count + maps->count + 1))
         return -ENOMEM;
-    for (size_t i = 0; i < recording->map_count && !err; i++) {
-        const struct map *map = &recording->maps[i];
+    for (size_t i = 0; i < maps->count && !err; i++) {
+        const struct map *map = &maps->list[i];
         const size_t source = recording->dump_count + i;
         recording->sources[source] = (struct image_source){
             .path = map->file.path, .fd = map->file.file.fd, .size = map->file.file.size};
@@ -163,18 +176,39 @@ static int use_maps(struct recording *recording)
     return err;
 }
 
-int maps_read(struct recording *recording)
+/* Looks for the maps of all processes with samples. */
+static int find_maps(struct recording *recording)
 {
-    struct rangemap_at at = rangemap_find(&recording->tally.processes, 0);
+    const struct rangemap *processes = &recording->tally.processes;
+    struct rangemap_at at = rangemap_find(processes, 0);
     int err = 0;
 
-    for (const struct range *range; !err && (range = rangemap_get(&recording->tally.processes, at));
-         rangemap_next(&recording->tally.processes, &at))
+    for (const struct range *range; !err && (range = rangemap_get(processes, at));
+         rangemap_next(processes, &at))
         for (uint64_t pid = range->start; pid < range->end && !err; pid++)
             err = find_map(recording, (uint32_t)pid);
-    if (!err && recording->map_count == 0)
+    if (!err && recording->maps->count == 0)
         diag_report(recording->diag, DIAG_WARNING, perfdata_path(recording->data), DIAG_NO_OFFSET,
                     "no process with samples in it has a perf map in /tmp, beside the recording or "
                     "in a directory given by --dump-dir");
+    return err;
+}
+
+int maps_read(struct recording *recording)
+{
+    recording->maps = calloc(1, sizeof(*recording->maps));
+    if (!recording->maps)
+        return -ENOMEM;
+    const int err = find_maps(recording);
     return err ? err : use_maps(recording);
+}
+
+void maps_free(struct maps *maps)
+{
+    if (!maps)
+        return;
+    for (size_t i = 0; i < maps->count; i++)
+        perfmap_close(&maps->list[i].file);
+    free(maps->list);
+    free(maps);
 }

@@ -1,21 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* What the five steps hand on to one another. */
+/* A recording, and what the steps have found out of it for those that come next. */
 #ifndef INJECT_RECORDING_H
 #define INJECT_RECORDING_H
 
+#include "inputs.h"
 #include "tally.h"
 #include "tasks.h"
 
-#include "jitinject/diag_list.h"
 #include "jitinject/image.h"
 #include "jitinject/inject.h"
 #include "jitinject/jitdump.h"
-#include "jitinject/outfile.h"
 #include "jitinject/perfdata.h"
-#include "jitinject/perfmap.h"
 #include "jitinject/place.h"
-
-#include <pthread.h>
 
 /* How sure it is that a file is the one that a process had mapped. */
 enum owner_rank {
@@ -69,25 +65,14 @@ struct dump {
     struct dump_clock clock;
 };
 
-/* The perf map of a process. */
-struct map {
-    struct perfmap file;
-    uint32_t pid;
-    uint64_t time; /* of the program that wrote it, as place_add_snapshot takes it */
-};
-
-/* A file that was read. */
-struct input {
-    dev_t device;
-    ino_t inode;
-};
-
 struct recording {
     const struct inject_options *options;
     const struct diag *diag;
+    struct inject_summary *summary;
     struct perfdata *data;
     struct place *place;
 
+    /* What a scan finds. */
     struct marker *markers; /* in order of their records */
     size_t marker_count, marker_capacity;
     bool is_injected;   /* by us or by perf inject: it maps what they write */
@@ -95,77 +80,21 @@ struct recording {
     uint64_t end_time;  /* of anything, ns */
     struct tasks tasks;
 
+    /* What the code is read from. */
     struct ahead *ahead; /* indexes dumps while the recording is scanned */
     struct dump *dumps;
     size_t dump_count, dump_capacity;
-    struct map *maps;
-    size_t map_count, map_capacity;
+    struct maps *maps;            /* NULL: none were looked for */
     struct image_source *sources; /* by code->source: the dumps, then the maps */
-    struct input *inputs;         /* all files that were opened as dumps or maps */
-    size_t input_count, input_capacity;
-
-    uint64_t *dropped; /* numbers of all records to leave out, ascending */
-    size_t dropped_count;
-
-    struct outfile **images; /* one for each of place_files */
-    struct diag_list *image_reports;
-    uint8_t (*build_ids)[IMAGE_BUILD_ID_SIZE];
-    size_t image_count;
-    pthread_t emitter;
-    bool emitting;                 /* the thread runs */
-    pthread_mutex_t emit_lock;     /* for what follows, and the time that emitting takes */
-    pthread_cond_t emit_changed;   /* another image is open, or none is to be written any more */
-    size_t images_open;            /* so many have been started */
-    size_t next_image, images_end; /* those that nobody has taken */
-    int emit_err;                  /* of failed_image */
-    size_t failed_image;
-    struct outfile *output;
-    struct directory *directory; /* that it is to be in, with other files; else NULL */
-
-    struct inject_summary *summary;
+    struct inputs inputs;         /* all files that were opened as dumps or maps */
 };
 
-/* scan.c: one pass over perf.data for mappings, forks and markers. */
-int scan_records(struct recording *recording);
-/* claims.c: opens and indexes the dumps that are given or that markers claim, each with its owner.
- */
-int claims_find_dumps(struct recording *recording);
-/* dumps.c: the same, and hands their code to place. */
-int dumps_read(struct recording *recording);
-/* maps.c: finds the perf maps of the processes with samples and hands their names to place. */
-int maps_read(struct recording *recording);
-/* emit.c: an error if `path` is the recording or one of the dumps found so far. */
-int emit_spare_inputs(const struct recording *recording, const char *path);
-/* emit.c: starts the recording to write: a file, or a stream. */
-int emit_start_output(struct recording *recording);
-/* emit.c: starts an output; whatever is wrong with its place is reported. */
-int emit_start(const struct recording *recording, const char *path, mode_t mode,
-               struct outfile **out);
 /*
- * emit.c: starts a file for every image that place laid out. They are written from then on, beside
- * what the caller does until emit_finish, which helps with what is left: they and the recording are
- * made of different inputs. Build-ids and sizes are there after emit_finish, and what is to be said
- * of the images is said then, in their order. It may be called again. 0 or a negative errno,
- * reported.
+ * Opens options->input. `options`, `diag` and `summary` are borrowed until recording_close, which
+ * has to follow in any case. 0 or a negative errno.
  */
-int emit_begin(struct recording *recording);
-int emit_finish(struct recording *recording);
-/* emit.c: waits for what is being written, and leaves the rest out. Nothing is said of images. */
-void emit_stop(struct recording *recording);
-/* directory.c: the same where the output is to be a directory. */
-int directory_start(struct recording *recording);
-/* directory.c: the files that the records of further parts go to; NULL: they go to the output. */
-const int *directory_parts(const struct recording *recording);
-/* directory.c: copies the code of the kernel; nothing to do where the output is no directory. */
-int directory_fill(struct recording *recording);
-/* directory.c: gives the directory its name, with all that is in it. */
-int directory_commit(struct recording *recording);
-void directory_clear(struct recording *recording);
-/* replace.c: warns if an image is about to replace one that another output has code in. */
-void replace_warn(const struct recording *recording, size_t number);
-/* rewrite.c: the recording again, with the new mapping events. */
-int rewrite_records(struct recording *recording);
-/* unlogged.c: warns of processes that ran code of which no dump tells, once samples are counted. */
-int unlogged_report(const struct recording *recording);
+int recording_open(struct recording *recording, const struct inject_options *options,
+                   const struct diag *diag, struct inject_summary *summary);
+void recording_close(struct recording *recording);
 
 #endif /* INJECT_RECORDING_H */

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared objects are called by process, so another recording of it may have one of the same name.
- */
-#include "recording.h"
+#include "replace.h"
 
 #include "jitinject/io.h"
 
@@ -25,16 +23,12 @@ static bool is_another(const char *path, const uint8_t build_id[IMAGE_BUILD_ID_S
            !memmem(bytes, sizeof(bytes), build_id, IMAGE_BUILD_ID_SIZE);
 }
 
-void replace_warn(const struct recording *recording, size_t number)
+void replace_warn(const struct diag *diag, const char *path,
+                  const uint8_t build_id[IMAGE_BUILD_ID_SIZE])
 {
-    const char *path = outfile_path(recording->images[number]);
-
-    /* Where the recording is written anew, nothing else is known to need the old ones. */
-    if (!outfile_is_stream(recording->output) && access(recording->options->output, F_OK) == 0)
-        return;
-    if (is_another(path, recording->build_ids[number]))
+    if (is_another(path, build_id))
         diag_report(
-            recording->diag, DIAG_WARNING, path, DIAG_NO_OFFSET,
+            diag, DIAG_WARNING, path, DIAG_NO_OFFSET,
             "replaced: an earlier output that has code in the old one loses the names of it; "
             "--so-dir keeps them apart");
 }

@@ -6,8 +6,9 @@
  * it would come after the samples that need it. Where events have no times, readers take all
  * records as they come, and a mapping event goes before the first sample that it reaches.
  */
+#include "rewrite.h"
+
 #include "count.h"
-#include "recording.h"
 #include "stopwatch.h"
 
 #include "jitinject/array.h"
@@ -21,11 +22,13 @@
 #define MAPPED_PRIVATE 2
 
 struct rewrite {
-    struct recording *recording;
+    const struct recording *recording;
+    struct emit *emit;
     struct stopwatch watch; /* of this step alone */
     struct perfdata_writer *writer;
     size_t event_count, next_event;
-    size_t next_dropped;
+    uint64_t *dropped; /* numbers of all records to leave out, ascending */
+    size_t dropped_count, next_dropped;
     uint64_t greatest;  /* time so far */
     bool in_file_order; /* perfdata_in_file_order */
     bool has_build_ids; /* they have been written */
@@ -40,28 +43,28 @@ static int compare_numbers(const void *left, const void *right)
 }
 
 /* Markers whose dump was read and anonymous mappings that add nothing. */
-static int collect_dropped(struct recording *recording)
+static int collect_dropped(struct rewrite *rewrite)
 {
+    const struct recording *recording = rewrite->recording;
     size_t placed;
     const uint64_t *dropped = place_dropped(recording->place, &placed);
 
-    recording->dropped =
-        malloc((placed + recording->marker_count + 1) * sizeof(*recording->dropped));
-    if (!recording->dropped)
+    rewrite->dropped = malloc((placed + recording->marker_count + 1) * sizeof(*rewrite->dropped));
+    if (!rewrite->dropped)
         return -ENOMEM;
     for (size_t i = 0; i < placed; i++)
-        recording->dropped[recording->dropped_count++] = dropped[i];
+        rewrite->dropped[rewrite->dropped_count++] = dropped[i];
     for (size_t i = 0; i < recording->marker_count; i++)
         if (recording->markers[i].dump != NO_DUMP)
-            recording->dropped[recording->dropped_count++] = recording->markers[i].record;
-    array_sort(recording->dropped, recording->dropped_count, sizeof(*recording->dropped),
+            rewrite->dropped[rewrite->dropped_count++] = recording->markers[i].record;
+    array_sort(rewrite->dropped, rewrite->dropped_count, sizeof(*rewrite->dropped),
                compare_numbers);
     return 0;
 }
 
 static int write_build_ids(struct rewrite *rewrite)
 {
-    struct recording *recording = rewrite->recording;
+    struct emit *emit = rewrite->emit;
 
     if (rewrite->has_build_ids)
         return 0;
@@ -70,12 +73,11 @@ static int write_build_ids(struct rewrite *rewrite)
     int err = perfdata_writer_wait(rewrite->writer);
     if (err)
         return err;
-    stopwatch_stop(&rewrite->watch, &recording->summary->times[INJECT_REWRITE]);
-    err = emit_finish(recording);
+    stopwatch_stop(&rewrite->watch, &rewrite->recording->summary->times[INJECT_REWRITE]);
+    err = emit_finish(emit);
     stopwatch_start(&rewrite->watch);
-    for (size_t i = 0; i < recording->image_count && !err; i++)
-        err = perfdata_write_build_id(rewrite->writer, recording->build_ids[i],
-                                      recording->summary->files[i].path);
+    for (size_t i = 0; i < emit_count(emit) && !err; i++)
+        err = perfdata_write_build_id(rewrite->writer, emit_build_id(emit, i), emit_path(emit, i));
     return err;
 }
 
@@ -93,7 +95,7 @@ static int write_events(struct rewrite *rewrite, uint64_t time)
             place_event(rewrite->recording->place, rewrite->next_event);
         if (event.time > time)
             break;
-        const char *path = rewrite->recording->summary->files[event.file].path;
+        const char *path = emit_path(rewrite->emit, event.file);
         const struct perfdata_mapping mapping = {.addr = event.addr,
                                                  .len = event.len,
                                                  .pgoff = event.offset,
@@ -110,10 +112,8 @@ static int write_events(struct rewrite *rewrite, uint64_t time)
 
 static bool is_dropped(struct rewrite *rewrite, uint64_t number)
 {
-    const struct recording *recording = rewrite->recording;
-
-    if (rewrite->next_dropped == recording->dropped_count ||
-        recording->dropped[rewrite->next_dropped] != number)
+    if (rewrite->next_dropped == rewrite->dropped_count ||
+        rewrite->dropped[rewrite->next_dropped] != number)
         return false;
     rewrite->next_dropped++;
     return true;
@@ -184,31 +184,34 @@ static int rewrite_all(struct rewrite *rewrite)
     return err;
 }
 
-int rewrite_records(struct recording *recording)
+int rewrite_records(const struct recording *recording, const struct output *output,
+                    struct emit *emit)
 {
     struct rewrite rewrite = {.recording = recording,
-                              .in_file_order = perfdata_in_file_order(recording->data)};
+                              .emit = emit,
+                              .in_file_order = perfdata_in_file_order(recording->data),
+                              .event_count = place_event_count(recording->place)};
     const enum perfdata_form form =
-        outfile_is_stream(recording->output) ? PERFDATA_FORM_PIPE : PERFDATA_FORM_OF_INPUT;
+        output_is_stream(output) ? PERFDATA_FORM_PIPE : PERFDATA_FORM_OF_INPUT;
+    struct inject_summary *summary = recording->summary;
 
     stopwatch_start(&rewrite.watch);
-    int err = collect_dropped(recording);
-    rewrite.event_count = place_event_count(recording->place);
+    int err = collect_dropped(&rewrite);
     if (!err)
-        err = perfdata_writer_new(recording->data, form, outfile_fd(recording->output),
-                                  &rewrite.writer);
-    if (!err && directory_parts(recording))
-        perfdata_writer_split(rewrite.writer, directory_parts(recording));
+        err = perfdata_writer_new(recording->data, form, output_fd(output), &rewrite.writer);
+    if (!err && output_parts(output))
+        perfdata_writer_split(rewrite.writer, output_parts(output));
     if (!err)
-        err = count_new(recording, &rewrite.count);
+        err = count_new(recording->place, summary, &rewrite.count);
     if (!err)
         err = rewrite_all(&rewrite);
     if (!err)
-        recording->summary->output_bytes = perfdata_writer_size(rewrite.writer);
-    stopwatch_stop(&rewrite.watch, &recording->summary->times[INJECT_REWRITE]);
+        summary->output_bytes = perfdata_writer_size(rewrite.writer);
+    stopwatch_stop(&rewrite.watch, &summary->times[INJECT_REWRITE]);
     if (rewrite.writer)
-        recording->summary->times[INJECT_REWRITE].cpu += perfdata_writer_cpu(rewrite.writer);
+        summary->times[INJECT_REWRITE].cpu += perfdata_writer_cpu(rewrite.writer);
     count_free(rewrite.count);
     perfdata_writer_free(rewrite.writer);
+    free(rewrite.dropped);
     return err;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+#include "scan.h"
+
 #include "ahead.h"
-#include "recording.h"
 #include "scout.h"
 
 #include "jitinject/array.h"
@@ -264,6 +265,7 @@ static int scan_record(struct scan *scan, const struct perfdata_record *record)
         return scan_event(recording, record);
     }
 }
+
 /* The next record, or samples: 1, 0 at the end, or a negative errno. */
 static int scan_next(struct scan *scan)
 {

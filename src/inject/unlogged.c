@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Processes that ran code in memory without a file though the recording names no dump of theirs:
- * perf came when the dump was no longer mapped, or the runtime never wrote one. Only the user can
- * tell.
- */
-#include "recording.h"
+#include "unlogged.h"
 
 #include <errno.h>
 #include <inttypes.h>
