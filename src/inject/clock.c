@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "clock.h"
 
+#include "clock_report.h"
+#include "clock_unit.h"
+#include "clock_unknown.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-uint64_t clock_shift(uint64_t time, int64_t offset)
-{
-    uint64_t sum;
-
-    if (__builtin_add_overflow(time, offset, &sum))
-        return offset < 0 ? 0 : UINT64_MAX;
-    return sum;
-}
 
 /* When the writer of each dump told of it. */
 static void find_announcements(struct recording *recording)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What is to be said of the times of a dump. */
-#include "clock.h"
+#include "clock_report.h"
+
+#include "clock_unit.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The jitdump specification has times of CLOCK_MONOTONIC, or of the processor (TSC) where the
- * header has a flag, which perf can convert if it recorded on its own clock. The flag is known to
- * be set on dumps that are in nanoseconds.
- */
-#include "clock.h"
+#include "clock_unit.h"
 
 #include <time.h>
 
@@ -44,6 +39,15 @@ bool clock_is_chosen(const struct recording *recording)
 bool clock_is_untimed(const struct recording *recording)
 {
     return recording->summary->samples > 0 && !recording->tally.timed;
+}
+
+uint64_t clock_shift(uint64_t time, int64_t offset)
+{
+    uint64_t sum;
+
+    if (__builtin_add_overflow(time, offset, &sum))
+        return offset < 0 ? 0 : UINT64_MAX;
+    return sum;
 }
 
 /* How times of code lie to those of its process. */

@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Dumps whose clock is not that of the recording, or not known. Where every address belonged to one
- * piece of code only, times tell nothing. Where not, the difference of the two clocks is looked for
- * in what happened: memory was mapped, code came into it, code ran.
- */
-#include "clock.h"
+#include "clock_unknown.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "owner.h"
 
-#include "clock.h"
+#include "clock_report.h"
 
 #include <inttypes.h>
 #include <stdio.h>
