@@ -2,6 +2,7 @@
 #include "scan.h"
 
 #include "ahead.h"
+#include "mapped.h"
 #include "scout.h"
 
 #include "jitinject/array.h"
@@ -9,7 +10,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/sysmacros.h>
 
 struct scan {
@@ -41,63 +41,6 @@ static bool take_time(struct recording *recording, const struct perfdata_record 
     return true;
 }
 
-static bool starts_with(const char *name, const char *prefix)
-{
-    return strncmp(name, prefix, strlen(prefix)) == 0;
-}
-
-/*
- * Names that the kernel gives to memory without a file of its own, and files that JITs map twice to
- * have their code writable in one place and executable in another.
- */
-static bool is_anonymous(const char *name)
-{
-    static const char *const prefixes[] = {
-        "//anon", "[anon:",      "/memfd:", "/dev/zero", "/anon_hugepage", "/dev/shm/",
-        "/SYSV",  "anon_inode:", "/[aio]",  "[heap]",    "[stack",
-    };
-
-    if (*name == '\0')
-        return true;
-    for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
-        if (starts_with(name, prefixes[i]))
-            return true;
-    return false;
-}
-
-/*
- * Runtimes announce a dump by mapping it. Its name is jit-<pid>.dump by the specification, and
- * jit-<tid>-<pid>.dump in JavaScriptCore; whose it is says its header.
- */
-static size_t marker_path_size(const char *name)
-{
-    const char *base = strrchr(name, '/');
-    size_t size = strlen(name);
-    static const char deleted[] = " (deleted)", suffix[] = ".dump";
-
-    base = base ? base + 1 : name;
-    if (!starts_with(base, "jit-"))
-        return 0;
-    if (size > sizeof(deleted) && strcmp(name + size - (sizeof(deleted) - 1), deleted) == 0)
-        size -= sizeof(deleted) - 1;
-    const size_t base_size = size - (size_t)(base - name);
-    if (base_size < strlen("jit-0.dump") ||
-        memcmp(name + size - (sizeof(suffix) - 1), suffix, sizeof(suffix) - 1) != 0)
-        return 0;
-    return size;
-}
-
-/* jit-<pid>-jitted-<k>.so is ours, jitted-<pid>-<index>.so is of perf inject. */
-static bool is_image(const char *name)
-{
-    const char *base = strrchr(name, '/');
-    const size_t size = strlen(name);
-
-    base = base ? base + 1 : name;
-    return (starts_with(base, "jit-") || starts_with(base, "jitted-")) && strstr(base, "jitted-") &&
-           strcmp(name + size - strlen(".so"), ".so") == 0;
-}
-
 static int add_marker(struct recording *recording, const struct perfdata_mapping *mapping,
                       size_t path_size, uint64_t time, uint64_t record)
 {
@@ -125,34 +68,6 @@ static int add_marker(struct recording *recording, const struct perfdata_mapping
     return 0;
 }
 
-/* Tells the files of a process apart. Never 0. */
-static uint64_t file_number(const char *name)
-{
-    uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
-
-    for (; *name; name++)
-        hash = (hash ^ (unsigned char)*name) * UINT64_C(0x100000001b3);
-    return hash | 1;
-}
-
-/*
- * A number of memory that processes may share, and of where it begins: it has an inode though no
- * file. 0: it is of one process, or nothing tells.
- */
-static uint64_t shared_number(const struct perfdata_mapping *mapping)
-{
-    const uint64_t parts[] = {makedev(mapping->major, mapping->minor), mapping->inode,
-                              mapping->addr - mapping->pgoff};
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-
-    if (!(mapping->flags & MAP_SHARED) || mapping->inode == 0)
-        return 0;
-    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
-        for (unsigned bit = 0; bit < 64; bit += 8)
-            hash = (hash ^ (parts[i] >> bit & 0xff)) * UINT64_C(0x100000001b3);
-    return hash | 1;
-}
-
 static int scan_mapping(struct recording *recording, const struct perfdata_record *record)
 {
     struct perfdata_mapping mapping;
@@ -164,19 +79,13 @@ static int scan_mapping(struct recording *recording, const struct perfdata_recor
         return 0;
     }
     take_time(recording, record, &time);
-    const size_t path_size = marker_path_size(mapping.filename);
+    const size_t path_size = mapped_dump_path(mapping.filename);
     if (path_size)
         return add_marker(recording, &mapping, path_size, time, record->number);
-    recording->is_injected |= is_image(mapping.filename);
-    enum place_mapping_kind kind = PLACE_FILE;
-    if (is_anonymous(mapping.filename))
-        kind = PLACE_ANONYMOUS;
-    else if (record->type == PERFDATA_MMAP2 ? !(mapping.prot & PROT_EXEC) : mapping.is_data)
-        kind = PLACE_DATA;
-    return place_add_mapping(
-        recording->place, mapping.pid, time, mapping.addr, mapping.len, mapping.pgoff, kind,
-        kind == PLACE_ANONYMOUS ? shared_number(&mapping) : file_number(mapping.filename),
-        record->number);
+    recording->is_injected |= mapped_is_image(mapping.filename);
+    const enum place_mapping_kind kind = mapped_kind(&mapping, record->type);
+    return place_add_mapping(recording->place, mapping.pid, time, mapping.addr, mapping.len,
+                             mapping.pgoff, kind, mapped_file(&mapping, kind), record->number);
 }
 
 static int scan_task(struct recording *recording, const struct perfdata_record *record)
