@@ -17,12 +17,12 @@ struct diag_list {
     struct diag_kept *kept;
     size_t count, capacity;
     bool lost;   /* some are not kept */
-    bool failed; /* one is an error */
+    bool failed; /* one that is kept is an error */
 };
 
 /* A sink that keeps reports in `list`, with strings of their own. */
 struct diag diag_list_sink(struct diag_list *list);
-/* Hands all reports on, in their order. */
+/* Hands all reports on, in their order, and a warning where some are lost. */
 void diag_list_replay(const struct diag_list *list, const struct diag *diag);
 void diag_list_clear(struct diag_list *list);
 

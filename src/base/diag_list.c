@@ -13,21 +13,30 @@ struct diag_kept {
     char *text;
 };
 
+/* All of them or none. */
+static bool copy_strings(const struct diag_report *report, struct diag_kept *kept)
+{
+    kept->path = report->path ? strdup(report->path) : NULL;
+    kept->text = strdup(report->text);
+    if (kept->text && (kept->path || !report->path))
+        return true;
+    free(kept->path);
+    free(kept->text);
+    return false;
+}
+
 static void keep(void *context, const struct diag_report *report)
 {
     struct diag_list *list = context;
+    struct diag_kept kept = {.severity = report->severity, .offset = report->offset};
 
-    list->failed = list->failed || report->severity == DIAG_ERROR;
     list->lost = list->lost || list->count == DIAG_LIST_MAX ||
-                 !array_reserve(&list->kept, &list->capacity, list->count + 1);
+                 !array_reserve(&list->kept, &list->capacity, list->count + 1) ||
+                 !copy_strings(report, &kept);
     if (list->lost)
         return;
-    struct diag_kept *kept = &list->kept[list->count++];
-    *kept = (struct diag_kept){.severity = report->severity,
-                               .path = report->path ? strdup(report->path) : NULL,
-                               .offset = report->offset,
-                               .text = strdup(report->text)};
-    list->lost = !kept->text || (report->path && !kept->path);
+    list->kept[list->count++] = kept;
+    list->failed = list->failed || report->severity == DIAG_ERROR;
 }
 
 struct diag diag_list_sink(struct diag_list *list)
@@ -38,9 +47,11 @@ struct diag diag_list_sink(struct diag_list *list)
 void diag_list_replay(const struct diag_list *list, const struct diag *diag)
 {
     for (size_t i = 0; i < list->count; i++)
-        if (list->kept[i].text)
-            diag_report(diag, list->kept[i].severity, list->kept[i].path, list->kept[i].offset,
-                        "%s", list->kept[i].text);
+        diag_report(diag, list->kept[i].severity, list->kept[i].path, list->kept[i].offset, "%s",
+                    list->kept[i].text);
+    if (list->lost)
+        diag_report(diag, DIAG_WARNING, NULL, DIAG_NO_OFFSET,
+                    "more was to be said than could be kept in memory");
 }
 
 void diag_list_clear(struct diag_list *list)

@@ -44,6 +44,8 @@ static int run(int argc, char **argv, struct options *options)
         return command_finish();
     case OPTIONS_MISUSE:
         return EXIT_USAGE;
+    case OPTIONS_FAILED:
+        return EXIT_FAILURE;
     case OPTIONS_INJECT:
         break;
     }

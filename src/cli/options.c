@@ -201,24 +201,25 @@ static bool parse_compression(const char *value, struct inject_options *options)
     return false;
 }
 
-static bool out_of_memory(void)
+static enum options_action out_of_memory(void)
 {
-    fprintf(stderr, "jitinject: %s\n", strerror(ENOMEM));
-    return false;
+    fprintf(stderr, "jitinject: error: %s\n", strerror(ENOMEM));
+    return OPTIONS_FAILED;
 }
 
-static bool add_dump_dir(const char *directory, struct options *options)
+/* OPTIONS_INJECT: it is added. */
+static enum options_action add_dump_dir(const char *directory, struct options *options)
 {
     struct inject_options *inject = &options->inject;
 
     if (!array_reserve(&inject->dump_dirs, &options->dump_dir_capacity, inject->dump_dir_count + 1))
         return out_of_memory();
     inject->dump_dirs[inject->dump_dir_count++] = directory;
-    return true;
+    return OPTIONS_INJECT;
 }
 
-/* PID=FILE */
-static bool add_dump(const char *value, struct options *options)
+/* PID=FILE; OPTIONS_INJECT: it is added. */
+static enum options_action add_dump(const char *value, struct options *options)
 {
     struct inject_options *inject = &options->inject;
     char *end = NULL;
@@ -227,13 +228,13 @@ static bool add_dump(const char *value, struct options *options)
     const unsigned long long pid = strtoull(value, &end, 10);
     if (*value < '0' || *value > '9' || errno || pid > UINT32_MAX || *end != '=' || !end[1]) {
         fprintf(stderr, "jitinject: --dump takes PID=FILE, not '%s'\n", value);
-        return false;
+        return misuse();
     }
     if (!array_reserve(&inject->dumps, &options->dump_capacity, inject->dump_count + 1))
         return out_of_memory();
     inject->dumps[inject->dump_count++] =
         (struct inject_dump){.pid = (uint32_t)pid, .path = end + 1};
-    return true;
+    return OPTIONS_INJECT;
 }
 
 enum options_action options_parse(int argc, char **argv, struct options *options)
@@ -258,6 +259,7 @@ enum options_action options_parse(int argc, char **argv, struct options *options
         {NULL, 0, NULL, 0},
     };
     char typed[] = "-?";
+    enum options_action action;
 
     *options = (struct options){0};
     opterr = 0;
@@ -277,12 +279,14 @@ enum options_action options_parse(int argc, char **argv, struct options *options
             options->inject.so_dir = optarg;
             break;
         case DUMP:
-            if (!add_dump(optarg, options))
-                return misuse();
+            action = add_dump(optarg, options);
+            if (action != OPTIONS_INJECT)
+                return action;
             break;
         case DUMP_DIR:
-            if (!add_dump_dir(optarg, options))
-                return misuse();
+            action = add_dump_dir(optarg, options);
+            if (action != OPTIONS_INJECT)
+                return action;
             break;
         case CLOCK:
             if (!parse_clock(optarg, &options->inject))

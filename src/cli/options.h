@@ -9,6 +9,7 @@ enum options_action {
     OPTIONS_HELP,
     OPTIONS_VERSION,
     OPTIONS_MISUSE, /* what was wrong has been said on stderr */
+    OPTIONS_FAILED, /* the same */
 };
 
 struct options {

@@ -118,7 +118,7 @@ static int bytes_at(struct unwind *unwind, const struct jitdump *dump, uint64_t 
     *bytes = jitdump_span_at(&unwind->heard, dump, offset, size);
     int err = *bytes ? 0 : jitdump_view_at(&unwind->view, dump, offset, size, bytes);
 
-    if (err)
+    if (err && err != -ENOMEM) /* of which the image tells, once */
         diag_report(unwind->image->diag, DIAG_ERROR, jitdump_path(dump), offset,
                     "the dump cannot be read: %s", strerror(-err));
     return err;

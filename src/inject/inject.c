@@ -79,6 +79,8 @@ static int write_all(const struct recording *recording, struct output *output, s
     if (!err)
         err = rewrite_records(recording, output, emit);
     if (!err)
+        err = unlogged_report(recording);
+    if (!err)
         err = output_fill(output);
     if (!err && !early)
         err = emit_commit(emit);
@@ -135,7 +137,7 @@ static int run(struct recording *recording, struct output **output)
         err = summarize(recording);
     if (!err)
         err = write_outputs(recording, *output);
-    return err ? err : unlogged_report(recording);
+    return err;
 }
 
 /* Notes errors on their way to the caller, so that no failure goes without a word. */

@@ -41,11 +41,11 @@ static int add_piece(struct writer *writer, const struct code *code, uint64_t of
     struct lines_files *files = &writer->units.files;
     int err = jitdump_lines_open(writer->lines, source->dump, code, source->lines.bias);
 
-    if (err) {
+    if (err && err != -ENOMEM) /* of which the image tells, once */
         diag_report(writer->image->diag, DIAG_ERROR, source->path, code->debug,
                     "the line table cannot be read: %s", strerror(-err));
+    if (err)
         return err;
-    }
     err = lines_rows_read(&writer->rows, writer->lines, code, files);
     lines_files_forget(files);
     if (err)

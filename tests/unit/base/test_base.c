@@ -240,6 +240,32 @@ static void kept_reports_are_handed_on_in_order(void **state)
     diag_report(&keep, DIAG_NOTE, NULL, 0, "too many");
     assert_true(list.lost);
     assert_int_equal(list.count, DIAG_LIST_MAX);
+    /* An error that is lost has not been said. */
+    diag_report(&keep, DIAG_ERROR, NULL, 0, "too late");
+    assert_false(list.failed);
+    diag_list_clear(&list);
+}
+
+static void count_warnings(void *context, const struct diag_report *report)
+{
+    *(int *)context += report->severity == DIAG_WARNING;
+}
+
+static void lost_reports_are_told_of(void **state)
+{
+    int warnings = 0;
+    struct diag_list list = {0};
+    const struct diag keep = diag_list_sink(&list),
+                      count = {.report = count_warnings, .context = &warnings};
+
+    (void)state;
+    for (int i = 0; i < DIAG_LIST_MAX; i++)
+        diag_report(&keep, DIAG_NOTE, NULL, 0, "as many as are kept");
+    diag_list_replay(&list, &count);
+    assert_int_equal(warnings, 0);
+    diag_report(&keep, DIAG_NOTE, NULL, 0, "one more");
+    diag_list_replay(&list, &count);
+    assert_int_equal(warnings, 1);
     diag_list_clear(&list);
 }
 
@@ -248,6 +274,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(integers_of_both_byte_orders),
         cmocka_unit_test(kept_reports_are_handed_on_in_order),
+        cmocka_unit_test(lost_reports_are_told_of),
         cmocka_unit_test(arrays_grow_and_refuse),
         cmocka_unit_test(arrays_are_sorted),
         cmocka_unit_test(runs_are_merged),
