@@ -31,14 +31,22 @@ enum place_mapping_kind {
     PLACE_ANONYMOUS, /* memory without a file of its own: never hides live code */
 };
 
+struct place_mapping {
+    uint32_t pid;
+    uint64_t time;
+    uint64_t addr, len;
+    uint64_t offset; /* of `addr` in the file */
+    uint64_t file; /* tells files apart. Of memory without a file it is 0, or a number of the memory
+                      and of where it begins, if other processes may have it there, too: what one
+                      of them loads there is there for all */
+    enum place_mapping_kind kind;
+    uint64_t record; /* the number of its record, for place_dropped */
+};
+
 /*
  * Input, in any order; times in ns. A time of 0 is before everything. 0 or -ENOMEM.
  *
- * place_add_mapping: `offset` is that of `addr` in the file. `record` is the number of its record,
- *                    for place_dropped. Of a process that holds no code none is dropped. `file`
- *                    tells files apart. Of memory without a file it is 0, or a number of the memory
- *                    and of where it begins, if other processes may have it there, too: what one of
- *                    them loads there is there for all.
+ * place_add_mapping: `mapping` is copied. Of a process that holds no code none is dropped.
  * place_add_fork:    `child` starts as a copy of `parent`.
  * place_add_exec:    `pid` is another program from then on, with memory of its own; so it is
  *                    after a fork that makes it again.
@@ -49,9 +57,7 @@ enum place_mapping_kind {
  *                    are left out. One with a time at which the pid was a program without a dump
  *                    goes to the next one with a dump, and gets the time when that began.
  */
-int place_add_mapping(struct place *place, uint32_t pid, uint64_t time, uint64_t addr, uint64_t len,
-                      uint64_t offset, enum place_mapping_kind kind, uint64_t file,
-                      uint64_t record);
+int place_add_mapping(struct place *place, const struct place_mapping *mapping);
 int place_add_fork(struct place *place, uint32_t child, uint32_t parent, uint64_t time);
 int place_add_exec(struct place *place, uint32_t pid, uint64_t time);
 int place_add_exit(struct place *place, uint32_t pid, uint64_t time);

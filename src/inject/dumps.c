@@ -121,19 +121,27 @@ static int use_dump(struct recording *recording, size_t number)
     return add_codes(recording, dump);
 }
 
-/* Markers whose dump was read give the time that it began; the others are mappings like any. */
-static int use_markers(struct recording *recording)
+/* A marker whose dump was read gives the time that it began; another is a mapping like any. */
+static int use_marker(struct place *place, const struct marker *marker, uint64_t file)
+{
+    const struct place_mapping mapping = {.pid = marker->pid,
+                                          .time = marker->time,
+                                          .addr = marker->addr,
+                                          .len = marker->len,
+                                          .file = file,
+                                          .kind = PLACE_FILE,
+                                          .record = marker->record};
+
+    return marker->dump == NO_DUMP ? place_add_mapping(place, &mapping)
+                                   : place_add_dump(place, marker->pid, marker->time);
+}
+
+static int use_markers(const struct recording *recording)
 {
     int err = 0;
 
-    for (size_t i = 0; i < recording->marker_count && !err; i++) {
-        struct marker *marker = &recording->markers[i];
-        if (marker->dump == NO_DUMP)
-            err = place_add_mapping(recording->place, marker->pid, marker->time, marker->addr,
-                                    marker->len, 0, PLACE_FILE, i + 1, marker->record);
-        else
-            err = place_add_dump(recording->place, marker->pid, marker->time);
-    }
+    for (size_t i = 0; i < recording->marker_count && !err; i++)
+        err = use_marker(recording->place, &recording->markers[i], i + 1);
     return err;
 }
 

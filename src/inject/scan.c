@@ -84,8 +84,15 @@ static int scan_mapping(struct recording *recording, const struct perfdata_recor
         return add_marker(recording, &mapping, path_size, time, record->number);
     recording->is_injected |= mapped_is_image(mapping.filename);
     const enum place_mapping_kind kind = mapped_kind(&mapping, record->type);
-    return place_add_mapping(recording->place, mapping.pid, time, mapping.addr, mapping.len,
-                             mapping.pgoff, kind, mapped_file(&mapping, kind), record->number);
+    const struct place_mapping placed = {.pid = mapping.pid,
+                                         .time = time,
+                                         .addr = mapping.addr,
+                                         .len = mapping.len,
+                                         .offset = mapping.pgoff,
+                                         .file = mapped_file(&mapping, kind),
+                                         .kind = kind,
+                                         .record = record->number};
+    return place_add_mapping(recording->place, &placed);
 }
 
 static int scan_task(struct recording *recording, const struct perfdata_record *record)

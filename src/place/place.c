@@ -38,23 +38,23 @@ void place_free(struct place *place)
     free(place);
 }
 
-int place_add_mapping(struct place *place, uint32_t pid, uint64_t time, uint64_t addr, uint64_t len,
-                      uint64_t offset, enum place_mapping_kind kind, uint64_t file, uint64_t record)
+int place_add_mapping(struct place *place, const struct place_mapping *mapping)
 {
-    struct process *process = process_get(place, pid);
+    const uint64_t addr = mapping->addr, len = mapping->len;
+    struct process *process = process_get(place, mapping->pid);
 
     if (!process ||
         !array_reserve(&process->mappings, &process->mapping_capacity, process->mapping_count + 1))
         return -ENOMEM;
     process->mappings[process->mapping_count++] =
-        (struct mapping){.time = time,
+        (struct mapping){.time = mapping->time,
                          .start = addr,
                          .end = len > UINT64_MAX - addr ? UINT64_MAX : addr + len,
-                         .offset = offset,
-                         .file = file,
-                         .record = record,
-                         .kind = kind};
-    if (kind == PLACE_ANONYMOUS && file)
+                         .offset = mapping->offset,
+                         .file = mapping->file,
+                         .record = mapping->record,
+                         .kind = mapping->kind};
+    if (mapping->kind == PLACE_ANONYMOUS && mapping->file)
         place->has_shared = process->maps_shared = true;
     return 0;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "jitinject/place.h"
 
+#include "mapping.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,8 +31,7 @@ static uint64_t ahead(uint64_t time)
 
 static void map(struct place *place, uint32_t pid, uint64_t time, uint64_t addr, uint64_t size)
 {
-    assert_int_equal(place_add_mapping(place, pid, time, addr, size, 0, PLACE_ANONYMOUS, 0, time),
-                     0);
+    assert_int_equal(add_mapping(place, pid, time, addr, size, 0, PLACE_ANONYMOUS, 0, time), 0);
 }
 
 static struct code piece(uint32_t pid, uint64_t time, uint64_t addr)

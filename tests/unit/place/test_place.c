@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "found.h"
+#include "mapping.h"
 
 #define HEAP UINT64_C(0x7f0000000000)
 
@@ -135,14 +136,14 @@ static void anonymous_mappings_that_add_nothing_are_dropped(void **state)
     size_t count;
 
     (void)state;
-    assert_int_equal(place_add_mapping(place, 7, 50, HEAP, 0x10000, 0, PLACE_ANONYMOUS, 0, 1), 0);
+    assert_int_equal(add_mapping(place, 7, 50, HEAP, 0x10000, 0, PLACE_ANONYMOUS, 0, 1), 0);
     /* A protection change over part of it, then the heap grows, then again over part. */
-    assert_int_equal(place_add_mapping(place, 7, 200, HEAP, 0x1000, 0, PLACE_ANONYMOUS, 0, 2), 0);
-    assert_int_equal(place_add_mapping(place, 7, 300, HEAP, 0x20000, 0, PLACE_ANONYMOUS, 0, 3), 0);
-    assert_int_equal(place_add_mapping(place, 7, 400, HEAP, 0x20000, 0, PLACE_ANONYMOUS, 0, 4), 0);
+    assert_int_equal(add_mapping(place, 7, 200, HEAP, 0x1000, 0, PLACE_ANONYMOUS, 0, 2), 0);
+    assert_int_equal(add_mapping(place, 7, 300, HEAP, 0x20000, 0, PLACE_ANONYMOUS, 0, 3), 0);
+    assert_int_equal(add_mapping(place, 7, 400, HEAP, 0x20000, 0, PLACE_ANONYMOUS, 0, 4), 0);
     /* Another process's is none of ours. */
-    assert_int_equal(place_add_mapping(place, 8, 400, HEAP, 0x20000, 0, PLACE_ANONYMOUS, 0, 5), 0);
-    assert_int_equal(place_add_mapping(place, 8, 500, HEAP, 0x20000, 0, PLACE_ANONYMOUS, 0, 6), 0);
+    assert_int_equal(add_mapping(place, 8, 400, HEAP, 0x20000, 0, PLACE_ANONYMOUS, 0, 5), 0);
+    assert_int_equal(add_mapping(place, 8, 500, HEAP, 0x20000, 0, PLACE_ANONYMOUS, 0, 6), 0);
     run(place, codes, 1);
     const uint64_t *dropped = place_dropped(place, &count);
     assert_int_equal(count, 2);
@@ -161,8 +162,7 @@ static void the_end_of_time_is_not_before_its_beginning(void **state)
     struct place *place = new_place();
 
     (void)state;
-    assert_int_equal(
-        place_add_mapping(place, 7, UINT64_MAX, HEAP, 0x20000, 0, PLACE_ANONYMOUS, 0, 1), 0);
+    assert_int_equal(add_mapping(place, 7, UINT64_MAX, HEAP, 0x20000, 0, PLACE_ANONYMOUS, 0, 1), 0);
     run(place, &code, 1);
     assert_int_equal(events_over(place, HEAP, 0), 2);
     assert_int_equal(events_over(place, HEAP, UINT64_MAX), 1);
@@ -175,8 +175,7 @@ static void a_file_takes_what_it_covers(void **state)
     struct place *place = new_place();
 
     (void)state;
-    assert_int_equal(place_add_mapping(place, 7, 200, HEAP + 0x1000, 0x1000, 0, PLACE_FILE, 1, 1),
-                     0);
+    assert_int_equal(add_mapping(place, 7, 200, HEAP + 0x1000, 0x1000, 0, PLACE_FILE, 1, 1), 0);
     run(place, codes, 1);
     assert_int_equal(found_at(place, 7, HEAP + 0x1800, 150), PLACE_NAMED);
     assert_int_equal(found_at(place, 7, HEAP + 0x1800, 250), PLACE_ELSEWHERE);
@@ -191,7 +190,7 @@ static void a_load_counts_from_when_its_memory_came(void **state)
 
     (void)state;
     assert_int_equal(place_add_dump(place, 7, 300), 0);
-    assert_int_equal(place_add_mapping(place, 7, 500, HEAP, 0x1000, 0, PLACE_ANONYMOUS, 0, 1), 0);
+    assert_int_equal(add_mapping(place, 7, 500, HEAP, 0x1000, 0, PLACE_ANONYMOUS, 0, 1), 0);
     run(place, codes, 2);
     assert_int_equal(place_event(place, 0).time, 501);
     assert_int_equal(found_at(place, 7, HEAP, 900), PLACE_NAMED);
@@ -210,7 +209,7 @@ static void code_over_a_library_stays_together(void **state)
     size_t files;
 
     (void)state;
-    assert_int_equal(place_add_mapping(place, 7, 50, HEAP, 0x8000, 0, PLACE_FILE, 1, 1), 0);
+    assert_int_equal(add_mapping(place, 7, 50, HEAP, 0x8000, 0, PLACE_FILE, 1, 1), 0);
     run(place, codes, 2);
     assert_int_equal(place_files(place, &files)->extent_count, 2);
     assert_int_equal(files, 1);
@@ -227,8 +226,7 @@ static void no_library_lies_within_a_file(void **state)
 
     (void)state;
     codes[0].unwind_size = 100;
-    assert_int_equal(place_add_mapping(place, 7, 60, HEAP - 0x9000, 0x4000, 0, PLACE_FILE, 2, 2),
-                     0);
+    assert_int_equal(add_mapping(place, 7, 60, HEAP - 0x9000, 0x4000, 0, PLACE_FILE, 2, 2), 0);
     run(place, codes, 1);
     const struct place_file *file = place_files(place, &files);
     assert_int_equal(file->head_size, 0x1000);
@@ -245,8 +243,7 @@ static void a_library_in_a_gap_splits_the_window(void **state)
     size_t files;
 
     (void)state;
-    assert_int_equal(place_add_mapping(place, 7, 50, HEAP + 0x1000, 0x1000, 0, PLACE_FILE, 1, 1),
-                     0);
+    assert_int_equal(add_mapping(place, 7, 50, HEAP + 0x1000, 0x1000, 0, PLACE_FILE, 1, 1), 0);
     run(place, codes, 2);
     place_files(place, &files);
     assert_int_equal(files, 2);
@@ -263,10 +260,9 @@ static void tables_get_addresses_that_nothing_has(void **state)
     (void)state;
     codes[0].unwind_size = 100;
     /* Something lies where they would go. */
-    assert_int_equal(place_add_mapping(place, 7, 60, HEAP - 0x2000, 0x1000, 0, PLACE_DATA, 2, 2),
+    assert_int_equal(add_mapping(place, 7, 60, HEAP - 0x2000, 0x1000, 0, PLACE_DATA, 2, 2), 0);
+    assert_int_equal(add_mapping(place, 7, 60, HEAP - 0x10000, 0x2000, 0, PLACE_ANONYMOUS, 0, 3),
                      0);
-    assert_int_equal(
-        place_add_mapping(place, 7, 60, HEAP - 0x10000, 0x2000, 0, PLACE_ANONYMOUS, 0, 3), 0);
     run(place, codes, 1);
     const struct place_file *file = place_files(place, &files);
     const uint64_t bias = file->extents[0].offset - file->extents[0].addr;
@@ -285,9 +281,8 @@ static void tables_go_above_where_nothing_is_free_below(void **state)
 
     (void)state;
     codes[0].unwind_size = 100;
-    assert_int_equal(place_add_mapping(place, 7, 60, 0x1000, HEAP - 0x1000, 0, PLACE_FILE, 2, 2),
-                     0);
-    assert_int_equal(place_add_mapping(place, 7, 60, HEAP, 0x10000, 0, PLACE_ANONYMOUS, 0, 3), 0);
+    assert_int_equal(add_mapping(place, 7, 60, 0x1000, HEAP - 0x1000, 0, PLACE_FILE, 2, 2), 0);
+    assert_int_equal(add_mapping(place, 7, 60, HEAP, 0x10000, 0, PLACE_ANONYMOUS, 0, 3), 0);
     run(place, codes, 1);
     const struct place_file *file = place_files(place, &files);
     const uint64_t bias = file->extents[0].offset - file->extents[0].addr;
@@ -380,8 +375,7 @@ static void code_in_a_library_has_the_base_of_that(void **state)
     size_t files;
 
     (void)state;
-    assert_int_equal(
-        place_add_mapping(place, 7, 50, HEAP + 0x3000, 0x8000, 0x2000, PLACE_FILE, 1, 1), 0);
+    assert_int_equal(add_mapping(place, 7, 50, HEAP + 0x3000, 0x8000, 0x2000, PLACE_FILE, 1, 1), 0);
     run(place, codes, 1);
     const struct place_file *file = place_files(place, &files);
     assert_int_equal(bias_of(file), 0 - (HEAP + 0x1000));
@@ -399,13 +393,13 @@ static void tables_go_into_reserved_memory_and_stay_there(void **state)
 
     (void)state;
     codes[0].unwind_size = 100;
-    assert_int_equal(
-        place_add_mapping(place, 7, 50, HEAP - around, 2 * around, 0, PLACE_ANONYMOUS, 0, 1), 0);
-    assert_int_equal(
-        place_add_mapping(place, 7, 200, HEAP - around, 2 * around, 0, PLACE_ANONYMOUS, 0, 2), 0);
-    assert_int_equal(place_add_mapping(place, 7, 300, HEAP - around - 0x1000, 2 * around, 0,
-                                       PLACE_ANONYMOUS, 0, 3),
+    assert_int_equal(add_mapping(place, 7, 50, HEAP - around, 2 * around, 0, PLACE_ANONYMOUS, 0, 1),
                      0);
+    assert_int_equal(
+        add_mapping(place, 7, 200, HEAP - around, 2 * around, 0, PLACE_ANONYMOUS, 0, 2), 0);
+    assert_int_equal(
+        add_mapping(place, 7, 300, HEAP - around - 0x1000, 2 * around, 0, PLACE_ANONYMOUS, 0, 3),
+        0);
     run(place, codes, 1);
     const struct place_file *file = place_files(place, &files);
     assert_int_equal(file->head_size, 0x1000);
@@ -426,11 +420,10 @@ static void tables_outlive_memory_that_is_newer_than_that_of_the_code(void **sta
 
     (void)state;
     codes[0].unwind_size = 100;
+    assert_int_equal(add_mapping(place, 7, 50, HEAP - around, 2 * around, 0, PLACE_ANONYMOUS, 0, 1),
+                     0);
     assert_int_equal(
-        place_add_mapping(place, 7, 50, HEAP - around, 2 * around, 0, PLACE_ANONYMOUS, 0, 1), 0);
-    assert_int_equal(
-        place_add_mapping(place, 7, 60, HEAP - 2 * around, 2 * around, 0, PLACE_ANONYMOUS, 0, 2),
-        0);
+        add_mapping(place, 7, 60, HEAP - 2 * around, 2 * around, 0, PLACE_ANONYMOUS, 0, 2), 0);
     run(place, codes, 1);
     const struct place_file *file = place_files(place, &files);
     assert_int_equal(events_over(place, HEAP, 51), 1);
@@ -470,7 +463,7 @@ static void a_child_has_no_library_that_its_parent_loads_later(void **state)
     codes[0].unwind_size = 100;
     codes[0].pid = 8;
     assert_int_equal(place_add_fork(place, 8, 7, 200), 0);
-    assert_int_equal(place_add_mapping(place, 7, 400, HEAP, 0x40000, 0, PLACE_FILE, 1, 1), 0);
+    assert_int_equal(add_mapping(place, 7, 400, HEAP, 0x40000, 0, PLACE_FILE, 1, 1), 0);
     run(place, codes, 1);
     const struct place_file *file = place_files(place, &files);
     assert_int_equal(files, 1);
@@ -487,9 +480,9 @@ static void a_child_keeps_inherited_code(void **state)
     size_t count;
 
     (void)state;
-    assert_int_equal(place_add_mapping(place, 7, 50, HEAP, 0x1000, 0, PLACE_ANONYMOUS, 0, 1), 0);
+    assert_int_equal(add_mapping(place, 7, 50, HEAP, 0x1000, 0, PLACE_ANONYMOUS, 0, 1), 0);
     assert_int_equal(place_add_fork(place, 8, 7, 200), 0);
-    assert_int_equal(place_add_mapping(place, 8, 250, HEAP, 0x1000, 0, PLACE_ANONYMOUS, 0, 2), 0);
+    assert_int_equal(add_mapping(place, 8, 250, HEAP, 0x1000, 0, PLACE_ANONYMOUS, 0, 2), 0);
     codes[1].pid = 8;
     run(place, codes, 2);
     assert_int_equal(found_at(place, 8, HEAP, 350), PLACE_NAMED);
@@ -508,10 +501,9 @@ static void nothing_is_early_where_a_file_was(void **state)
     struct place *place = new_place();
 
     (void)state;
-    assert_int_equal(place_add_mapping(place, 7, 50, HEAP, 0x3000, 0, PLACE_ANONYMOUS, 0, 1), 0);
-    assert_int_equal(place_add_mapping(place, 7, 200, HEAP + 0x1000, 0x1000, 0, PLACE_FILE, 9, 2),
-                     0);
-    assert_int_equal(place_add_mapping(place, 7, 300, HEAP, 0x3000, 0, PLACE_ANONYMOUS, 0, 3), 0);
+    assert_int_equal(add_mapping(place, 7, 50, HEAP, 0x3000, 0, PLACE_ANONYMOUS, 0, 1), 0);
+    assert_int_equal(add_mapping(place, 7, 200, HEAP + 0x1000, 0x1000, 0, PLACE_FILE, 9, 2), 0);
+    assert_int_equal(add_mapping(place, 7, 300, HEAP, 0x3000, 0, PLACE_ANONYMOUS, 0, 3), 0);
     run(place, codes, 4);
     assert_int_equal(found_at(place, 7, HEAP + 0x1800, 150), PLACE_UNNAMED);
     assert_int_equal(found_at(place, 7, HEAP + 0x1100, 105), PLACE_UNNAMED);
@@ -533,8 +525,8 @@ static void a_file_of_before_costs_no_mappings(void **state)
     struct place *place = new_place();
 
     (void)state;
-    assert_int_equal(place_add_mapping(place, 7, 50, HEAP, 0x1000, 0, PLACE_DATA, 9, 1), 0);
-    assert_int_equal(place_add_mapping(place, 7, 300, HEAP, 0x1000, 0, PLACE_ANONYMOUS, 0, 2), 0);
+    assert_int_equal(add_mapping(place, 7, 50, HEAP, 0x1000, 0, PLACE_DATA, 9, 1), 0);
+    assert_int_equal(add_mapping(place, 7, 300, HEAP, 0x1000, 0, PLACE_ANONYMOUS, 0, 2), 0);
     run(place, codes, 3);
     assert_int_equal(place_event_count(place), 2); /* the first page, and the code */
     assert_int_equal(place_event(place, 1).addr, HEAP);
@@ -549,9 +541,9 @@ static void another_program_runs_no_old_code(void **state)
     size_t count;
 
     (void)state;
-    assert_int_equal(place_add_mapping(place, 7, 50, HEAP, 0x1000, 0, PLACE_ANONYMOUS, 0, 1), 0);
+    assert_int_equal(add_mapping(place, 7, 50, HEAP, 0x1000, 0, PLACE_ANONYMOUS, 0, 1), 0);
     assert_int_equal(place_add_exec(place, 7, 200), 0);
-    assert_int_equal(place_add_mapping(place, 7, 210, HEAP, 0x1000, 0, PLACE_ANONYMOUS, 0, 2), 0);
+    assert_int_equal(add_mapping(place, 7, 210, HEAP, 0x1000, 0, PLACE_ANONYMOUS, 0, 2), 0);
     run(place, codes, 1);
     assert_int_equal(found_at(place, 7, HEAP, 150), PLACE_NAMED);
     assert_int_equal(found_at(place, 7, HEAP, 250), PLACE_UNLOGGED);
@@ -582,9 +574,9 @@ static void a_pid_used_again_has_other_code(void **state)
     size_t files, rows;
 
     (void)state;
-    assert_int_equal(place_add_mapping(place, 7, 50, HEAP, 0x1000, 0, PLACE_ANONYMOUS, 0, 1), 0);
+    assert_int_equal(add_mapping(place, 7, 50, HEAP, 0x1000, 0, PLACE_ANONYMOUS, 0, 1), 0);
     assert_int_equal(place_add_fork(place, 7, 1, 500), 0);
-    assert_int_equal(place_add_mapping(place, 7, 510, HEAP, 0x1000, 0, PLACE_ANONYMOUS, 0, 2), 0);
+    assert_int_equal(add_mapping(place, 7, 510, HEAP, 0x1000, 0, PLACE_ANONYMOUS, 0, 2), 0);
     run(place, codes, 2);
     assert_int_equal(found_at(place, 7, HEAP, 400), PLACE_NAMED);
     assert_int_equal(found_at(place, 7, HEAP + 0x100, 400), PLACE_UNNAMED);
@@ -608,7 +600,7 @@ static void pieces_go_to_the_program_that_wrote_them(void **state)
     struct place *place = new_place();
 
     (void)state;
-    assert_int_equal(place_add_mapping(place, 7, 50, 0x400000, 0x1000, 0, PLACE_FILE, 1, 1), 0);
+    assert_int_equal(add_mapping(place, 7, 50, 0x400000, 0x1000, 0, PLACE_FILE, 1, 1), 0);
     assert_int_equal(place_add_exec(place, 7, 200), 0);
     assert_int_equal(place_add_dump(place, 7, 220), 0);
     run(place, codes, 1);
@@ -640,11 +632,10 @@ static void code_that_nobody_logged_is_told(void **state)
     struct place *place = new_place();
 
     (void)state;
-    assert_int_equal(place_add_mapping(place, 8, 50, HEAP, 0x4000, 0, PLACE_ANONYMOUS, 0, 1), 0);
-    assert_int_equal(place_add_mapping(place, 8, 60, HEAP + 0x2000, 0x1000, 0, PLACE_FILE, 1, 2),
-                     0);
+    assert_int_equal(add_mapping(place, 8, 50, HEAP, 0x4000, 0, PLACE_ANONYMOUS, 0, 1), 0);
+    assert_int_equal(add_mapping(place, 8, 60, HEAP + 0x2000, 0x1000, 0, PLACE_FILE, 1, 2), 0);
     assert_int_equal(place_add_fork(place, 9, 8, 200), 0);
-    assert_int_equal(place_add_mapping(place, 9, 210, HEAP, 0x1000, 0, PLACE_FILE, 2, 3), 0);
+    assert_int_equal(add_mapping(place, 9, 210, HEAP, 0x1000, 0, PLACE_FILE, 2, 3), 0);
     run(place, codes, 1);
     assert_int_equal(found_at(place, 7, HEAP, 250), PLACE_NAMED);
     assert_int_equal(found_at(place, 8, HEAP, 250), PLACE_UNLOGGED);

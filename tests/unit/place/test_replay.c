@@ -20,6 +20,7 @@
 #include <cmocka.h>
 
 #include "found.h"
+#include "mapping.h"
 
 #define SLOTS  64
 #define ITEMS  80
@@ -157,15 +158,15 @@ static void feed(struct place *place, struct world *world)
         else if (item->kind == EXEC)
             assert_int_equal(place_add_exec(place, item->pid, item->time), 0);
         else if (item->kind != LOAD)
-            assert_int_equal(
-                place_add_mapping(place, item->pid, item->time, slot_address(world, item->slot),
-                                  item->slots * world->slot_size, 0,
-                                  item->kind == MAP_FILE ? PLACE_FILE : PLACE_ANONYMOUS,
-                                  item->kind == MAP_FILE     ? i + 1
-                                  : item->kind == MAP_SHARED ? SHARED
-                                                             : 0,
-                                  i),
-                0);
+            assert_int_equal(add_mapping(place, item->pid, item->time,
+                                         slot_address(world, item->slot),
+                                         item->slots * world->slot_size, 0,
+                                         item->kind == MAP_FILE ? PLACE_FILE : PLACE_ANONYMOUS,
+                                         item->kind == MAP_FILE     ? i + 1
+                                         : item->kind == MAP_SHARED ? SHARED
+                                                                    : 0,
+                                         i),
+                             0);
     }
     /* Out of order: place sorts by time. */
     for (size_t i = world->code_count; i-- > 0;)

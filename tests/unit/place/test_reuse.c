@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "jitinject/place.h"
 
+#include "mapping.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -90,11 +92,10 @@ static void a_file_counts_if_it_came_later(void **state)
     struct place *place = new_place();
 
     (void)state;
-    assert_int_equal(place_add_mapping(place, 7, SINCE, HEAP, 64, 0, PLACE_FILE, 1, 1), 0);
-    assert_int_equal(place_add_mapping(place, 7, SINCE + 1, HEAP + 0x103f, 64, 0, PLACE_DATA, 1, 2),
+    assert_int_equal(add_mapping(place, 7, SINCE, HEAP, 64, 0, PLACE_FILE, 1, 1), 0);
+    assert_int_equal(add_mapping(place, 7, SINCE + 1, HEAP + 0x103f, 64, 0, PLACE_DATA, 1, 2), 0);
+    assert_int_equal(add_mapping(place, 7, SINCE + 1, HEAP + 0x2000, 64, 0, PLACE_ANONYMOUS, 0, 3),
                      0);
-    assert_int_equal(
-        place_add_mapping(place, 7, SINCE + 1, HEAP + 0x2000, 64, 0, PLACE_ANONYMOUS, 0, 3), 0);
     mark(place, codes, 4);
     assert_false(is_reused(&codes[0]));
     assert_true(is_reused(&codes[1]));
@@ -134,10 +135,9 @@ static void workers_share_what_they_have_in_common(void **state)
                                piece(8, HEAP + 128, 64, 2),    piece(9, HEAP + 128, 64, 2),
                                piece(8, HEAP + 0x1000, 64, 3), piece(9, HEAP + 0x1000, 64, 4)};
         struct place *place = new_place();
-        assert_int_equal(
-            place_add_mapping(place, 7, 10, HEAP, 0x1000, 0, PLACE_ANONYMOUS, memory, 1), 0);
-        assert_int_equal(
-            place_add_mapping(place, 7, 10, HEAP + 0x1000, 0x1000, 0, PLACE_ANONYMOUS, 0, 2), 0);
+        assert_int_equal(add_mapping(place, 7, 10, HEAP, 0x1000, 0, PLACE_ANONYMOUS, memory, 1), 0);
+        assert_int_equal(add_mapping(place, 7, 10, HEAP + 0x1000, 0x1000, 0, PLACE_ANONYMOUS, 0, 2),
+                         0);
         assert_int_equal(place_add_fork(place, 8, 7, 20), 0);
         assert_int_equal(place_add_fork(place, 9, 7, 21), 0);
         mark(place, codes, 6);
@@ -210,8 +210,8 @@ static void random_pieces_are_judged_as_pair_by_pair(void **state)
             files[i].time = SINCE - 1 + (uint64_t)rand() % 3;
             files[i].start = HEAP + (uint64_t)rand() % 400;
             files[i].end = files[i].start + 1 + (uint64_t)rand() % 20;
-            assert_int_equal(place_add_mapping(place, files[i].pid, files[i].time, files[i].start,
-                                               files[i].end - files[i].start, 0, PLACE_FILE, 1, i),
+            assert_int_equal(add_mapping(place, files[i].pid, files[i].time, files[i].start,
+                                         files[i].end - files[i].start, 0, PLACE_FILE, 1, i),
                              0);
         }
         mark(place, codes, count);

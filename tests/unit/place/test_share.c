@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "found.h"
+#include "mapping.h"
 
 #define HEAP   UINT64_C(0x7f0000000000)
 #define SIZE   UINT64_C(0x1000)
@@ -28,8 +29,8 @@ static struct place *new_place(void)
 
 static void map(struct place *place, uint32_t pid, uint64_t time, uint64_t memory)
 {
-    assert_int_equal(
-        place_add_mapping(place, pid, time, HEAP, SIZE, 0, PLACE_ANONYMOUS, memory, time), 0);
+    assert_int_equal(add_mapping(place, pid, time, HEAP, SIZE, 0, PLACE_ANONYMOUS, memory, time),
+                     0);
 }
 
 /* Two workers with the memory of their master. */
@@ -261,14 +262,12 @@ static void files_lie_beside_what_others_map(void **state)
 
         codes[1].addr = HEAP + 15 * SIZE;
         codes[2].addr = upper;
+        assert_int_equal(add_mapping(place, MASTER, 8, HEAP - SIZE, SIZE, 0, PLACE_FILE, 1, 8), 0);
+        assert_int_equal(add_mapping(place, MASTER, 10, HEAP, upper - HEAP, 0, PLACE_ANONYMOUS,
+                                     memories[i][0], 10),
+                         0);
         assert_int_equal(
-            place_add_mapping(place, MASTER, 8, HEAP - SIZE, SIZE, 0, PLACE_FILE, 1, 8), 0);
-        assert_int_equal(place_add_mapping(place, MASTER, 10, HEAP, upper - HEAP, 0,
-                                           PLACE_ANONYMOUS, memories[i][0], 10),
-                         0);
-        assert_int_equal(place_add_mapping(place, MASTER, 11, upper, SIZE, 0, PLACE_ANONYMOUS,
-                                           memories[i][1], 11),
-                         0);
+            add_mapping(place, MASTER, 11, upper, SIZE, 0, PLACE_ANONYMOUS, memories[i][1], 11), 0);
         assert_int_equal(place_add_fork(place, FIRST, MASTER, 20), 0);
         run(place, codes, 3);
         assert_int_equal(file_of(place, FIRST, 40), memories[i][0] ? 0 : 1);
@@ -296,11 +295,10 @@ static void a_room_has_one_first_page(void **state)
         for (size_t n = 0; n < 2; n++) {
             const uint32_t pid = orders[i][n];
             const uint64_t time = pid == MASTER ? 10 : 11;
+            assert_int_equal(add_mapping(place, pid, 8, HEAP - SIZE, SIZE, 0, PLACE_FILE, 1, 8), 0);
             assert_int_equal(
-                place_add_mapping(place, pid, 8, HEAP - SIZE, SIZE, 0, PLACE_FILE, 1, 8), 0);
-            assert_int_equal(place_add_mapping(place, pid, time, HEAP + SIZE, SIZE, 0,
-                                               PLACE_ANONYMOUS, MEMORY, time),
-                             0);
+                add_mapping(place, pid, time, HEAP + SIZE, SIZE, 0, PLACE_ANONYMOUS, MEMORY, time),
+                0);
         }
         run(place, codes, 2);
         assert_int_equal(found_at(place, MASTER, HEAP + SIZE, 35), PLACE_NAMED);
@@ -323,8 +321,7 @@ static void files_lie_beside_what_others_inherited(void **state)
         codes[2].addr = room + SIZE;
         map(place, FIRST, 10, MEMORY);
         if (i == 0)
-            assert_int_equal(
-                place_add_mapping(place, STRANGER, 11, room, SIZE, 0, PLACE_FILE, 1, 11), 0);
+            assert_int_equal(add_mapping(place, STRANGER, 11, room, SIZE, 0, PLACE_FILE, 1, 11), 0);
         assert_int_equal(place_add_fork(place, SECOND, STRANGER, 20), 0);
         map(place, SECOND, 21, MEMORY);
         run(place, codes, i == 0 ? 1 : 3);

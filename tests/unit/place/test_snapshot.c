@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "found.h"
+#include "mapping.h"
 
 #define HEAP       UINT64_C(0x7f0000000000)
 #define MAP_SOURCE 3
@@ -39,8 +40,8 @@ static void begin(struct made *made)
 static void map(struct made *made, uint32_t pid, uint64_t time, uint64_t addr, uint64_t size,
                 enum place_mapping_kind kind)
 {
-    assert_int_equal(place_add_mapping(made->place, pid, time, addr, size, 0, kind,
-                                       kind != PLACE_ANONYMOUS, made->records++),
+    assert_int_equal(add_mapping(made->place, pid, time, addr, size, 0, kind,
+                                 kind != PLACE_ANONYMOUS, made->records++),
                      0);
 }
 
