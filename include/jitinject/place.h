@@ -242,11 +242,11 @@ struct place_process {
     uint32_t pid;
     uint64_t codes; /* pieces that were placed */
     uint64_t code_bytes;
-    uint64_t repeated; /* pieces left out because the same code was there already */
+    uint64_t beyond_layers; /* pieces in a file that does not mirror: names and lines are right,
+                               DWARF unwinding is not */
+    uint64_t repeated;      /* pieces left out because the same code was there already */
     uint64_t events, dropped;
     size_t first_file, files; /* place_files[first_file] ... */
-    uint64_t beyond_layers;   /* pieces in a file that does not mirror: names and lines are right,
-                                 DWARF unwinding is not */
 };
 /* One row for each process that has pieces of its own, by pid. */
 const struct place_process *place_processes(const struct place *place, size_t *count);

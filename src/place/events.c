@@ -25,7 +25,7 @@ static int add_events(struct place *place, struct process *process, uint64_t sta
         event->len = len;
         event->process = process->number;
         process->change_count += model->is_change;
-        process->event_count += model->value != MAPPED_FILE;
+        process->row.events += model->value != MAPPED_FILE;
         place->unwritten_count += model->value == MAPPED_FILE;
         start += len;
     }
@@ -76,13 +76,13 @@ static int map_ours(struct place *place, struct process *process, uint64_t start
                     const struct event *event)
 {
     struct range rests[2];
-    const size_t count = events_find_rests(&process->model, start, end, rests);
+    const size_t count = events_find_rests(&process->model.ranges, start, end, rests);
     int err = add_events(place, process, start, end, event);
 
     err = err ? err : events_map_rests(place, process, event->time, rests, count);
     if (!err)
-        err = rangemap_set(&process->model, start, end, event->value, event->time);
-    return err ? err : rangemap_set(&process->covered, start, end, 0, 0);
+        err = rangemap_set(&process->model.ranges, start, end, event->value, event->time);
+    return err ? err : rangemap_set(&process->model.covered, start, end, 0, 0);
 }
 
 /* When what is not ours last came to be anywhere in [start, end); 0: nothing is there. */
@@ -105,7 +105,7 @@ static uint64_t last_change(const struct rangemap *model, uint64_t start, uint64
 static int map_room(struct place *place, struct process *process, uint64_t start, uint64_t end,
                     const struct event *event)
 {
-    const uint64_t changed = last_change(&process->model, start, end);
+    const uint64_t changed = last_change(&process->model.ranges, start, end);
     int err = map_ours(place, process, start, end, event);
 
     if (!err && changed >= event->time && changed < UINT64_MAX) {
@@ -129,9 +129,9 @@ static int open_file(struct place *place, struct process *process, uint64_t time
     uint64_t tables = file->tables_offset - bias->offset;
     int err = 0;
 
-    if (rangemap_overlaps(&process->opened, bias->file, bias->file + UINT64_C(1)))
+    if (rangemap_overlaps(&process->model.opened, bias->file, bias->file + UINT64_C(1)))
         return 0;
-    err = rangemap_set(&process->opened, bias->file, bias->file + UINT64_C(1), 0, 0);
+    err = rangemap_set(&process->model.opened, bias->file, bias->file + UINT64_C(1), 0, 0);
     if (file->tables_size && file->head_size && tables == head_end) {
         head_end += file->tables_size;
         tables = 0;
@@ -177,8 +177,8 @@ int events_expect_replaced(struct place *place)
 
     for (size_t i = 0; i < place->process_count; i++) {
         const struct process *process = place->processes[i];
-        for (size_t e = 0; e < process->extent_count; e++)
-            replaced += process->extents[e].layer > 0 ? process->extents[e].count : 0;
+        for (size_t e = 0; e < process->extents.count; e++)
+            replaced += process->extents.list[e].layer > 0 ? process->extents.list[e].count : 0;
     }
     return array_reserve(&place->events, &place->event_capacity, 2 * replaced) ? 0 : -ENOMEM;
 }

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Layers: pieces that overlap cannot share a mirror of the address space. A piece lies one layer
- * above the highest that it overlaps, so within a layer nothing overlaps, and above an address the
- * layers are in order of time.
- *
  * Most pieces overlap nothing. So all are put in the order of their addresses first, and only
  * groups of pieces that hang together by overlaps are gone through in the order of time.
  */
+#include "layers.h"
+
 #include "order.h"
-#include "place_internal.h"
 
 #include "jitinject/array.h"
 
@@ -93,14 +90,15 @@ static size_t find_group(struct code *const *codes, size_t count, size_t first)
 static size_t keep(struct process *process, struct code *const *group, size_t count, size_t placed)
 {
     for (size_t i = 0; i < count; i++) {
-        if (group[i]->flags & CODE_REPEATED)
+        struct code *const code = group[i];
+        if (code->flags & CODE_REPEATED)
             continue;
-        process->code_bytes += group[i]->size;
-        process->beyond_layers += group[i]->layer >= PLACE_LAYERS;
-        process->has_layers |= group[i]->layer > 0;
-        process->has_tables |= group[i]->unwind_size > 0;
-        process->has_debug |= group[i]->debug != 0;
-        process->by_offset[placed++] = group[i];
+        process->row.code_bytes += code->size;
+        process->row.beyond_layers += code->layer >= PLACE_LAYERS;
+        process->has_layers |= code->layer > 0;
+        process->has_tables |= code->unwind_size > 0;
+        process->has_debug |= code->debug != 0;
+        process->extents.codes[placed++] = code;
     }
     return placed;
 }
@@ -109,7 +107,7 @@ static size_t keep(struct process *process, struct code *const *group, size_t co
  * that are kept stay in it. */
 static int assign(const struct place *place, struct process *process, bool numbered)
 {
-    struct code **codes = process->by_offset;
+    struct code **codes = process->extents.codes;
     const size_t count = process->code_count;
     size_t placed = 0;
     int err = 0;
@@ -124,7 +122,7 @@ static int assign(const struct place *place, struct process *process, bool numbe
             codes[first]->layer = 0;
         placed = keep(process, codes + first, next - first, placed);
     }
-    process->repeated = count - placed;
+    process->row.repeated = count - placed;
     return err;
 }
 
@@ -133,7 +131,7 @@ int layers_assign(struct place *place, struct process *process)
     const size_t count = process->code_count;
     struct code **codes = array_new(count, sizeof(struct code *));
 
-    process->by_offset = codes;
+    process->extents.codes = codes;
     if (!codes || count > UINT32_MAX)
         return -ENOMEM;
     memcpy(codes, process->codes, count * sizeof(struct code *));
@@ -146,6 +144,6 @@ int layers_assign(struct place *place, struct process *process)
     if (!err)
         err = assign(place, process, !in_order);
     if (!err && process->has_layers)
-        err = order_codes(codes, count - process->repeated, ORDER_LAYER);
+        err = order_codes(codes, count - process->row.repeated, ORDER_LAYER);
     return err;
 }

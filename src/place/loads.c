@@ -18,13 +18,13 @@ static bool may_cover(const struct range *range, uint32_t value)
 static void widen(const struct process *process, uint64_t low, uint64_t high, uint32_t value,
                   uint64_t *start, uint64_t *end, uint64_t *since)
 {
-    struct rangemap_at at = rangemap_find(&process->model, *start), left = at;
+    struct rangemap_at at = rangemap_find(&process->model.ranges, *start), left = at;
     const struct range *range;
     uint64_t floor = low, ceiling = high;
 
     *since = 0;
-    for (; (range = rangemap_get(&process->model, at)) && range->start < ceiling;
-         rangemap_next(&process->model, &at)) {
+    for (; (range = rangemap_get(&process->model.ranges, at)) && range->start < ceiling;
+         rangemap_next(&process->model.ranges, &at)) {
         if (may_cover(range, value)) {
             *since = range->stamp > *since ? range->stamp : *since;
             continue;
@@ -36,7 +36,7 @@ static void widen(const struct process *process, uint64_t low, uint64_t high, ui
         if (range->end > *end)
             ceiling = range->start > *end ? range->start : *end;
     }
-    while ((range = rangemap_previous(&process->model, &left)) && range->end > floor) {
+    while ((range = rangemap_previous(&process->model.ranges, &left)) && range->end > floor) {
         if (!may_cover(range, value))
             floor = range->end;
         else if (range->stamp > *since)
@@ -54,14 +54,14 @@ static void widen(const struct process *process, uint64_t low, uint64_t high, ui
 static bool keep_off_files(const struct process *process, uint64_t start, uint64_t end,
                            uint64_t *low, uint64_t *high)
 {
-    struct rangemap_at at = rangemap_find(&process->late_file_ranges, start);
-    const struct range *range = rangemap_get(&process->late_file_ranges, at);
+    struct rangemap_at at = rangemap_find(&process->past.late_files, start);
+    const struct range *range = rangemap_get(&process->past.late_files, at);
 
     if (range && range->start < end)
         return false;
     if (range && range->start < *high)
         *high = range->start;
-    range = rangemap_previous(&process->late_file_ranges, &at);
+    range = rangemap_previous(&process->past.late_files, &at);
     if (range && range->end > *low)
         *low = range->end;
     return true;
@@ -81,13 +81,13 @@ static bool is_in_extent(const struct place_extent *extent, const struct code *c
 /* The extent of a piece; extents are by layer, then by address. Perhaps it is that of the last. */
 static size_t extent_of(const struct process *process, const struct code *code, size_t last)
 {
-    size_t low = 0, high = process->extent_count;
+    size_t low = 0, high = process->extents.count;
 
-    if (last < high && is_in_extent(&process->extents[last], code))
+    if (last < high && is_in_extent(&process->extents.list[last], code))
         return last;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        const struct place_extent *extent = &process->extents[middle];
+        const struct place_extent *extent = &process->extents.list[middle];
         if (extent->layer < code->layer ||
             (extent->layer == code->layer && extent->addr <= code->addr))
             low = middle + 1;
@@ -120,15 +120,15 @@ static int map_gaps(struct place *place, struct process *process, uint64_t time,
     int err = 0;
 
     while (start < end && !err) {
-        struct rangemap_at at = rangemap_find(&process->model, start);
-        const struct range *range = rangemap_get(&process->model, at);
+        struct rangemap_at at = rangemap_find(&process->model.ranges, start);
+        const struct range *range = rangemap_get(&process->model.ranges, at);
         if (range && range->start <= start && range->value == value) {
             start = range->end;
             continue;
         }
         for (; range && range->start < end && range->value != value;
-             range = rangemap_get(&process->model, at))
-            rangemap_next(&process->model, &at);
+             range = rangemap_get(&process->model.ranges, at))
+            rangemap_next(&process->model.ranges, &at);
         const uint64_t gap_end = range && range->start < end ? range->start : end;
         err = events_map_code(place, process, time, start, gap_end, value);
         start = gap_end;
@@ -167,26 +167,26 @@ static int load(struct place *place, struct process *process, const struct code 
     const uint64_t end = code->addr + code->size;
     const struct process *home = code->flags & CODE_SHARED ? process->family : process;
     const size_t extent = extent_of(home, code, last->extent);
-    const uint32_t value = home->biases[extent];
+    const uint32_t value = home->extents.biases[extent];
     uint64_t from = code->addr;
 
     last->extent = extent;
     if (last->range.value == value && from >= last->range.start && end <= last->range.end)
         return 0;
     /* A range of the model has one stamp, so what is mapped already may be several ranges. */
-    for (struct rangemap_at at = rangemap_find(&process->model, from); from < end;) {
-        const struct range *range = rangemap_get(&process->model, at);
+    for (struct rangemap_at at = rangemap_find(&process->model.ranges, from); from < end;) {
+        const struct range *range = rangemap_get(&process->model.ranges, at);
         if (!range || range->start > from || range->value != value)
             break;
         last->range = *range;
         from = range->end;
-        rangemap_next(&process->model, &at);
+        rangemap_next(&process->model.ranges, &at);
     }
     if (from >= end)
         return 0;
     last->range = (struct range){0};
     if (code->layer == 0)
-        return map_first_layer(place, process, code, &home->extents[extent], value);
+        return map_first_layer(place, process, code, &home->extents.list[extent], value);
     return events_map_piece(place, process, code->time ? code->time : 1, code, value);
 }
 

@@ -58,9 +58,9 @@ static bool is_unlogged(const struct process *process, uint64_t addr, struct pla
     bool anonymous = false;
 
     for (unsigned depth = 0; process && !anonymous && depth < ANCESTORS_MAX; depth++) {
-        if (is_in(&process->file_ranges, addr, view))
+        if (is_in(&process->past.files, addr, view))
             return false;
-        anonymous = is_in(&process->anonymous_ranges, addr, view);
+        anonymous = is_in(&process->past.memory, addr, view);
         process = process->parent;
     }
     return anonymous;
@@ -115,7 +115,7 @@ static int look_up(struct place *place, struct process *process, uint64_t addr, 
         /* A fork replaces what an earlier process of the same pid had. */
         if (change && !(is_child && change->time < process->fork_time))
             return change->value == MAPPED_FILE ? 0 : look_into(place, change, addr, view);
-        anonymous |= is_in(&process->anonymous_ranges, addr, view);
+        anonymous |= is_in(&process->past.memory, addr, view);
         if (is_child)
             time = process->fork_time;
         process = is_child ? process->parent : NULL;

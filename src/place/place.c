@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
+#include "layers.h"
 #include "lives.h"
 #include "place_internal.h"
 #include "rooms.h"
+#include "timeline.h"
+#include "windows.h"
 
 #include "jitinject/array.h"
 
@@ -146,19 +149,22 @@ static int compare_rows(const void *left, const void *right)
     return (a->pid > b->pid) - (a->pid < b->pid);
 }
 
+/* Those of a pid have one row together. */
 static void add_to_row(struct place_process *row, const struct process *process)
 {
+    const struct place_process *life = &process->row;
+
     if (process->code_count == 0)
         return;
     if (row->files == 0)
-        row->first_file = process->first_file;
-    row->codes += process->code_count - process->repeated;
-    row->code_bytes += process->code_bytes;
-    row->repeated += process->repeated;
-    row->files += process->file_count;
-    row->events += process->event_count;
-    row->dropped += process->dropped_count;
-    row->beyond_layers += process->beyond_layers;
+        row->first_file = life->first_file;
+    row->codes += process->code_count - life->repeated;
+    row->code_bytes += life->code_bytes;
+    row->repeated += life->repeated;
+    row->files += life->files;
+    row->events += life->events;
+    row->dropped += life->dropped;
+    row->beyond_layers += life->beyond_layers;
 }
 
 static int make_rows(struct place *place)

@@ -8,6 +8,7 @@
 
 #include "finder.h"
 #include "history.h"
+#include "model.h"
 
 struct mapping {
     uint64_t time;
@@ -16,6 +17,34 @@ struct mapping {
     uint64_t file;
     uint64_t record;
     enum place_mapping_kind kind;
+};
+
+/* Names without times: snapshot.c. */
+struct names {
+    const struct code_symbol *symbols; /* of the first life: by address; borrowed */
+    size_t symbol_count;
+    uint16_t source;
+    uint64_t time;       /* the life at that time has them; UINT64_MAX: all do */
+    struct code *pieces; /* that are made of them for this one */
+    size_t piece_count;
+};
+
+/* Where the process, or one that it is forked from, ever had what: process.c. */
+struct past {
+    struct rangemap files;      /* real ones */
+    struct rangemap late_files; /* of these, the ones mapped since its first code */
+    struct rangemap libraries;  /* of all, those of the files with code */
+    struct rangemap memory;     /* without a file, and inherited code */
+};
+
+/* The code of the process as it lies in files: layers.c, windows.c. */
+struct extents {
+    struct place_extent *list; /* by layer, then by address */
+    size_t count, capacity;
+    struct code **codes; /* of all, by layer and address, without the repeated; file->codes points
+                            into it */
+    struct code **table_codes; /* of regions whose files share their tables */
+    uint32_t *biases;          /* by extent: what the timeline calls the mapping of it */
 };
 
 struct process {
@@ -29,7 +58,7 @@ struct process {
     uint32_t file_number; /* of the first: that the next file gets */
     bool is_laid_out;     /* of the first: with all that follow it */
     bool related;         /* has pieces, or is an ancestor or descendant of a process that has */
-    bool has_model;       /* `model` and `covered` are kept */
+    bool has_model;       /* `model` is kept */
     bool holds_code;      /* has pieces, or inherited some */
     bool has_dump, forked, maps_shared;
     uint64_t dump_time; /* no piece is older, as far as the recording tells */
@@ -52,49 +81,23 @@ struct process {
     struct process **members; /* of the first: all that may live */
     size_t member_count, member_capacity;
     struct rangemap shared; /* stamp: number of the memory that it shares there, in share.c */
-    const struct code_symbol *symbols; /* of the first: names without times, by address; borrowed */
-    size_t symbol_count;
-    uint16_t symbol_source;
-    uint64_t symbol_time; /* the life at that time has them; UINT64_MAX: all do */
-    struct code *named;   /* the pieces that snapshot.c makes of them for this one */
-    size_t named_count;
-    uint64_t repeated, code_bytes, beyond_layers, event_count, dropped_count;
-    bool has_layers; /* above the first */
-    bool has_tables; /* some piece has unwind tables */
-    bool has_debug;  /* ... line tables */
+    bool has_layers;        /* above the first */
+    bool has_tables;        /* some piece has unwind tables */
+    bool has_debug;         /* ... line tables */
 
-    /* Set by windows: the process's files are place->files[first_file] ... */
-    size_t first_file, file_count;
-    struct code **by_offset; /* codes without the repeated, by layer and address: file->codes points
-                                into it */
-    struct place_extent *extents;
-    size_t extent_count, extent_capacity;
-    struct code **table_codes; /* of regions whose files share their tables */
-    uint32_t *biases;          /* by extent: what the timeline calls the mapping of it */
+    struct names names;
+    struct past past;
+    struct extents extents;
+    struct rangemap code_known; /* by reuse.c and fit.c, which come before all else */
+    struct rangemap taken;      /* by its own files, and those beside which its family's lie */
+    struct place_process row;   /* what becomes of this life; its files come one after the other */
 
-    struct rangemap code_known;   /* by reuse.c and fit.c, which come before all else */
-    struct rangemap taken_ranges; /* by its own files, and those beside which its family's lie */
-    struct rangemap file_ranges;  /* every real file it ever had mapped, or inherited */
-    struct rangemap late_file_ranges; /* of these, the ones mapped since its first code */
-    struct rangemap library_ranges;   /* of all, those of the files with code */
-    struct rangemap anonymous_ranges; /* likewise memory without a file, and inherited code */
-
-    /* State of the timeline: what a reader would have mapped. */
-    struct rangemap model;   /* value: enum mapped, or a bias */
-    struct rangemap covered; /* where the model has anything but a real file */
-    struct rangemap opened;  /* numbers of the files whose first page and tables it has */
+    /* State of the timeline. */
+    struct model model;
     size_t next_load;
     size_t last_step;    /* of the timeline that concerns it */
     size_t change_count; /* events for the history */
     struct history history;
-};
-
-/* Values of process->model; those from MAPPED_FIRST_BIAS on are mappings of ours with one bias
- * each. */
-enum mapped {
-    MAPPED_ANONYMOUS = 0,
-    MAPPED_FILE = 1,
-    MAPPED_FIRST_BIAS = 2,
 };
 
 /* start + bias = offset in the file. */
@@ -171,20 +174,5 @@ void process_link(struct place *place);
 void process_sort_mappings(struct process *process);
 /* Sorts inputs, relates processes, and collects what each ever had mapped. */
 int process_prepare_all(struct place *place);
-
-/* snapshot.c: makes pieces of names without times, once each life is a process; and adds them to
- * the others. */
-int snapshot_fill_all(struct place *place);
-int snapshot_add_all(struct place *place);
-
-/* layers.c: sets code->layer and drops from `by_offset` what is there already. */
-int layers_assign(struct place *place, struct process *process);
-
-/* windows.c: extents of a process, then, with those of all its ancestors known, its files. */
-int windows_make_extents(struct process *process);
-int windows_lay_out(struct place *place, struct process *process);
-
-/* timeline.c: events and dropped records of all processes. */
-int timeline_run(struct place *place);
 
 #endif /* PLACE_INTERNAL_H */

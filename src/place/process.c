@@ -3,6 +3,7 @@
 #include "order.h"
 #include "place_internal.h"
 #include "share.h"
+#include "snapshot.h"
 
 #include "jitinject/array.h"
 
@@ -71,20 +72,18 @@ void process_free(struct process *process)
         free(process->loads);
     free(process->members);
     rangemap_clear(&process->shared);
-    free(process->named);
-    free(process->by_offset);
-    free(process->table_codes);
-    free(process->extents);
-    free(process->biases);
+    free(process->names.pieces);
+    free(process->extents.codes);
+    free(process->extents.table_codes);
+    free(process->extents.list);
+    free(process->extents.biases);
     rangemap_clear(&process->code_known);
-    rangemap_clear(&process->taken_ranges);
-    rangemap_clear(&process->file_ranges);
-    rangemap_clear(&process->late_file_ranges);
-    rangemap_clear(&process->library_ranges);
-    rangemap_clear(&process->anonymous_ranges);
-    rangemap_clear(&process->model);
-    rangemap_clear(&process->covered);
-    rangemap_clear(&process->opened);
+    rangemap_clear(&process->taken);
+    rangemap_clear(&process->past.files);
+    rangemap_clear(&process->past.late_files);
+    rangemap_clear(&process->past.libraries);
+    rangemap_clear(&process->past.memory);
+    model_clear(&process->model);
     history_clear(&process->history);
     free(process);
 }
@@ -110,7 +109,7 @@ static int compare_forks(const void *left, const void *right)
 /* Or may get some, from whoever shares its memory. */
 static bool has_names(const struct process *process)
 {
-    return process->code_count > 0 || process->load_count > 0 || process->symbol_count > 0 ||
+    return process->code_count > 0 || process->load_count > 0 || process->names.symbol_count > 0 ||
            process->maps_shared;
 }
 
@@ -166,16 +165,16 @@ static int collect_mappings(struct process *process, const struct process *from,
     for (size_t i = 0; i < from->mapping_count && !err; i++) {
         const struct mapping *mapping = &from->mappings[i];
         struct rangemap *ranges =
-            mapping->kind == PLACE_ANONYMOUS ? &process->anonymous_ranges : &process->file_ranges;
+            mapping->kind == PLACE_ANONYMOUS ? &process->past.memory : &process->past.files;
         if (mapping->time > until)
             continue;
         err = rangemap_set(ranges, mapping->start, mapping->end, 0, 0);
         if (!err && mapping->kind != PLACE_ANONYMOUS && process->load_count > 0 &&
             mapping->time >= process->loads[0]->time)
-            err = rangemap_set(&process->late_file_ranges, mapping->start, mapping->end, 0, 0);
+            err = rangemap_set(&process->past.late_files, mapping->start, mapping->end, 0, 0);
         if (!err && mapping->kind != PLACE_ANONYMOUS &&
             bsearch(&mapping->file, libraries, count, sizeof(*libraries), compare_files))
-            err = rangemap_set(&process->library_ranges, mapping->start, mapping->end, 0, 0);
+            err = rangemap_set(&process->past.libraries, mapping->start, mapping->end, 0, 0);
     }
     free(libraries);
     return err;
@@ -194,7 +193,7 @@ static int collect_ranges(struct process *process)
     for (unsigned depth = 1; has_code && from && depth < ANCESTORS_MAX && !err; depth++) {
         err = collect_mappings(process, from, child->fork_time);
         for (size_t i = 0; i < from->code_count && !err; i++)
-            err = rangemap_set(&process->anonymous_ranges, from->codes[i]->addr,
+            err = rangemap_set(&process->past.memory, from->codes[i]->addr,
                                from->codes[i]->addr + from->codes[i]->size, 0, 0);
         child = from;
         from = from->parent;
@@ -228,7 +227,7 @@ static int collect_plain_ranges(struct process *process)
     for (size_t i = 0; i < process->mapping_count && !err; i++) {
         const struct mapping *mapping = &process->mappings[i];
         struct rangemap *ranges =
-            mapping->kind == PLACE_ANONYMOUS ? &process->anonymous_ranges : &process->file_ranges;
+            mapping->kind == PLACE_ANONYMOUS ? &process->past.memory : &process->past.files;
         err = rangemap_set(ranges, mapping->start, mapping->end, 0, 0);
     }
     return err;

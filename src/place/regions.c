@@ -29,7 +29,7 @@ static int compare_addresses(const void *left, const void *right)
 static bool library_between(const struct process *process, uint64_t start, uint64_t end)
 {
     const struct range *library =
-        rangemap_get(&process->library_ranges, rangemap_find(&process->library_ranges, start));
+        rangemap_get(&process->past.libraries, rangemap_find(&process->past.libraries, start));
 
     return library && library->start < end && (library->start > start || library->end < end);
 }
@@ -44,15 +44,15 @@ static bool continues_region(const struct process *process, const struct region 
 
 int regions_make(const struct process *process, struct region **regions, size_t *count)
 {
-    const struct place_extent **extents = array_new(process->extent_count, sizeof(*extents));
+    const struct place_extent **extents = array_new(process->extents.count, sizeof(*extents));
     size_t mirrored = 0, capacity = 0;
     int err = extents ? 0 : -ENOMEM;
 
     *regions = NULL;
     *count = 0;
-    for (size_t i = 0; i < process->extent_count && !err; i++)
-        if (process->extents[i].layer < PLACE_LAYERS)
-            extents[mirrored++] = &process->extents[i];
+    for (size_t i = 0; i < process->extents.count && !err; i++)
+        if (process->extents.list[i].layer < PLACE_LAYERS)
+            extents[mirrored++] = &process->extents.list[i];
     array_sort(extents, mirrored, sizeof(*extents), compare_addresses);
     for (size_t i = 0; i < mirrored && !err; i++) {
         const uint64_t end = extent_end(extents[i]);

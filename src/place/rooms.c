@@ -20,11 +20,11 @@ enum cover { COVER_NOTHING, COVER_DATA, COVER_MEMORY, COVERS };
 int rooms_take(struct process *process, uint64_t start, uint64_t end)
 {
     struct process *family = process->family;
-    int err = rangemap_set(&process->taken_ranges, start, end, 0, 0);
+    int err = rangemap_set(&process->taken, start, end, 0, 0);
 
     /* Whoever comes later has to look at it: of its family a process maps all files. */
     if (!err && family && family != process && !family->first->is_laid_out)
-        err = rangemap_set(&family->taken_ranges, start, end, 0, 0);
+        err = rangemap_set(&family->taken, start, end, 0, 0);
     return err;
 }
 
@@ -38,9 +38,9 @@ int rooms_take_inherited(const struct process *process)
         from = from->parent;
         if (!from || from->family == family)
             break;
-        for (size_t i = 0; i < from->extent_count && !err; i++)
-            err = rangemap_set(&family->taken_ranges, from->extents[i].addr,
-                               from->extents[i].addr + from->extents[i].size, 0, 0);
+        for (size_t i = 0; i < from->extents.count && !err; i++)
+            err = rangemap_set(&family->taken, from->extents.list[i].addr,
+                               from->extents.list[i].addr + from->extents.list[i].size, 0, 0);
     }
     return err;
 }
@@ -57,15 +57,15 @@ static const struct range *obstacle(const struct process *process, enum cover co
                                     uint64_t end)
 {
     const struct range *range =
-        first_in(cover < COVER_DATA ? &process->file_ranges : &process->library_ranges, start, end);
+        first_in(cover < COVER_DATA ? &process->past.files : &process->past.libraries, start, end);
     const struct process *owner = process;
 
     if (!range && cover < COVER_MEMORY)
-        range = first_in(&process->anonymous_ranges, start, end);
+        range = first_in(&process->past.memory, start, end);
     for (unsigned depth = 0; owner && !range && depth < ANCESTORS_MAX; depth++) {
-        range = first_in(&owner->taken_ranges, start, end);
+        range = first_in(&owner->taken, start, end);
         if (!range && owner->family)
-            range = first_in(&owner->family->taken_ranges, start, end);
+            range = first_in(&owner->family->taken, start, end);
         owner = owner->parent;
     }
     return range;
@@ -107,15 +107,15 @@ static uint64_t find_below(const struct process *process, enum cover cover, uint
 
 uint64_t rooms_find_below(const struct process *process, uint64_t base, uint64_t size)
 {
-    struct rangemap_at at = rangemap_find(&process->library_ranges, base);
-    const struct range *library = rangemap_previous(&process->library_ranges, &at);
+    struct rangemap_at at = rangemap_find(&process->past.libraries, base);
+    const struct range *library = rangemap_previous(&process->past.libraries, &at);
     const uint64_t floor =
         library && library->end < UINT64_MAX - PAGE ? bytes_align_up(library->end, PAGE) : PAGE;
     const uint64_t least = size > PLACE_TEXT_OFFSET ? size : PLACE_TEXT_OFFSET;
     uint64_t most = base > floor ? base - floor : 0;
     uint64_t offset = 0;
 
-    if (rangemap_overlaps(&process->library_ranges, base, base + 1))
+    if (rangemap_overlaps(&process->past.libraries, base, base + 1))
         return 0;
     most = most < REACH ? most : REACH;
     for (enum cover cover = COVER_NOTHING; cover < COVERS && !offset; cover++) {
@@ -134,7 +134,7 @@ static uint64_t find_above(const struct process *process, enum cover cover, uint
     for (unsigned try = 0; try < FREE_TRIES && offset - end <= REACH; try++) {
         const uint64_t addr = offset - bias;
         if (addr > UINT64_MAX - size ||
-            rangemap_overlaps(&process->library_ranges, end - bias, addr))
+            rangemap_overlaps(&process->past.libraries, end - bias, addr))
             break;
         const struct range *range = obstacle(process, cover, addr, addr + size);
         if (!range)

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Names without times, as a perf map has them. They hold wherever the process has memory without a
- * file, from the time that it came to be, as readers of such maps have it; and not where a piece of
- * its own time is known. What is left of each becomes pieces like any.
- */
+#include "snapshot.h"
+
 #include "lives.h"
 #include "order.h"
-#include "place_internal.h"
 
 #include "jitinject/array.h"
 
@@ -148,16 +144,17 @@ static int add_piece(struct snapshot *snapshot, const struct code_symbol *symbol
 {
     struct process *process = snapshot->process;
 
-    if (!array_reserve(&process->named, &snapshot->code_capacity, process->named_count + 1))
+    if (!array_reserve(&process->names.pieces, &snapshot->code_capacity,
+                       process->names.piece_count + 1))
         return -ENOMEM;
-    process->named[process->named_count++] = (struct code){
+    process->names.pieces[process->names.piece_count++] = (struct code){
         .time = time < UINT64_MAX ? time + 1 : time,
         .addr = start,
         .size = (uint32_t)(end - start),
         .name = symbol->name,
         .name_size = symbol->name_size,
         .pid = process->pid,
-        .source = process->first->symbol_source,
+        .source = process->first->names.source,
         .flags = CODE_NO_BYTES,
     };
     return 0;
@@ -210,11 +207,11 @@ static int add_symbol(struct snapshot *snapshot, const struct code_symbol *symbo
 /* The first symbol that ends behind `addr`. */
 static size_t find_symbol(const struct process *first, uint64_t addr)
 {
-    size_t low = 0, high = first->symbol_count;
+    size_t low = 0, high = first->names.symbol_count;
 
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
-        if (first->symbols[middle].addr + first->symbols[middle].size > addr)
+        if (first->names.symbols[middle].addr + first->names.symbols[middle].size > addr)
             high = middle;
         else
             low = middle + 1;
@@ -229,8 +226,8 @@ static int add_again(struct snapshot *snapshot, const struct span *span)
     int err = 0;
 
     for (size_t i = find_symbol(first, span->start);
-         i < first->symbol_count && first->symbols[i].addr < span->end && !err; i++) {
-        const struct code_symbol *symbol = &first->symbols[i];
+         i < first->names.symbol_count && first->names.symbols[i].addr < span->end && !err; i++) {
+        const struct code_symbol *symbol = &first->names.symbols[i];
         const uint64_t end = symbol->addr + symbol->size;
         err = add_pieces(snapshot, symbol, symbol->addr > span->start ? symbol->addr : span->start,
                          end < span->end ? end : span->end, span->time);
@@ -243,8 +240,8 @@ static int fill(struct process *process)
     struct snapshot snapshot = {.process = process};
     int err = apply_family(&snapshot);
 
-    for (size_t i = 0; i < process->first->symbol_count && !err; i++)
-        err = add_symbol(&snapshot, &process->first->symbols[i]);
+    for (size_t i = 0; i < process->first->names.symbol_count && !err; i++)
+        err = add_symbol(&snapshot, &process->first->names.symbols[i]);
     for (size_t i = 0; i < snapshot.again_count && !err; i++)
         err = add_again(&snapshot, &snapshot.again[i]);
     rangemap_clear(&snapshot.taken);
@@ -257,20 +254,20 @@ static int fill(struct process *process)
 
 static int add_named(struct process *process)
 {
-    const size_t count = process->code_count + process->named_count;
+    const size_t count = process->code_count + process->names.piece_count;
 
     if (!array_reserve(&process->codes, &process->code_capacity, count))
         return -ENOMEM;
-    for (size_t i = 0; i < process->named_count; i++)
-        process->codes[process->code_count++] = &process->named[i];
+    for (size_t i = 0; i < process->names.piece_count; i++)
+        process->codes[process->code_count++] = &process->names.pieces[i];
     int err = order_codes(process->codes, process->code_count, ORDER_TIME);
     if (!process->family || err)
         return err;
     if (!array_reserve(&process->loads, &process->load_capacity,
-                       process->load_count + process->named_count))
+                       process->load_count + process->names.piece_count))
         return -ENOMEM;
-    for (size_t i = 0; i < process->named_count; i++)
-        process->loads[process->load_count++] = &process->named[i];
+    for (size_t i = 0; i < process->names.piece_count; i++)
+        process->loads[process->load_count++] = &process->names.pieces[i];
     return order_codes(process->loads, process->load_count, ORDER_TIME);
 }
 
@@ -281,10 +278,10 @@ int place_add_snapshot(struct place *place, uint32_t pid, uint64_t time, uint16_
 
     if (!process)
         return -ENOMEM;
-    process->symbols = symbols;
-    process->symbol_count = count;
-    process->symbol_source = source;
-    process->symbol_time = time;
+    process->names.symbols = symbols;
+    process->names.symbol_count = count;
+    process->names.source = source;
+    process->names.time = time;
     return 0;
 }
 
@@ -292,8 +289,8 @@ static bool has_symbols(const struct process *process)
 {
     struct process *first = process->first;
 
-    return first->symbol_count > 0 &&
-           (first->symbol_time == UINT64_MAX || lives_at(first, first->symbol_time) == process);
+    return first->names.symbol_count > 0 &&
+           (first->names.time == UINT64_MAX || lives_at(first, first->names.time) == process);
 }
 
 int snapshot_fill_all(struct place *place)
@@ -313,7 +310,7 @@ int snapshot_add_all(struct place *place)
 
     for (size_t i = 0; i < place->process_count && !err; i++) {
         struct process *process = place->processes[i];
-        if (process->named_count > 0)
+        if (process->names.piece_count > 0)
             err = add_named(process);
     }
     return err;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The timeline: loads, mappings and forks in order of time over a model of what a reader would have
- * mapped. An event is made only where the reader would otherwise be wrong.
- */
+#include "timeline.h"
+
 #include "events.h"
 #include "loads.h"
 #include "steps.h"
@@ -23,7 +21,7 @@ static int drop(struct place *place, struct process *process, const struct mappi
     if (!array_reserve(&place->dropped, &place->dropped_capacity, place->dropped_count + 1))
         return -ENOMEM;
     place->dropped[place->dropped_count++] = mapping->record;
-    process->dropped_count++;
+    process->row.dropped++;
     return 0;
 }
 
@@ -32,15 +30,16 @@ static int map_file(struct place *place, struct process *process, const struct m
     int err = 0;
 
     if (process->holds_code &&
-        (!process->has_model || rangemap_overlaps(&process->covered, mapping->start, mapping->end)))
+        (!process->has_model ||
+         rangemap_overlaps(&process->model.covered, mapping->start, mapping->end)))
         err = events_add_file(place, process, mapping);
     if (!process->has_model)
         return err;
     if (!err)
-        err =
-            rangemap_set(&process->model, mapping->start, mapping->end, MAPPED_FILE, mapping->time);
+        err = rangemap_set(&process->model.ranges, mapping->start, mapping->end, MAPPED_FILE,
+                           mapping->time);
     if (!err)
-        err = rangemap_unset(&process->covered, mapping->start, mapping->end);
+        err = rangemap_unset(&process->model.covered, mapping->start, mapping->end);
     return err;
 }
 
@@ -56,11 +55,12 @@ static int map_anonymous(struct place *place, struct process *process,
     size_t count = 0, rest_count;
     int err;
 
-    if (process->holds_code && rangemap_holds(&process->covered, mapping->start, mapping->end))
+    if (process->holds_code &&
+        rangemap_holds(&process->model.covered, mapping->start, mapping->end))
         return drop(place, process, mapping);
-    struct rangemap_at at = rangemap_find(&process->model, mapping->start);
-    for (const struct range *range = rangemap_get(&process->model, at);
-         range && range->start < mapping->end; range = rangemap_get(&process->model, at)) {
+    struct rangemap_at at = rangemap_find(&process->model.ranges, mapping->start);
+    for (const struct range *range = rangemap_get(&process->model.ranges, at);
+         range && range->start < mapping->end; range = rangemap_get(&process->model.ranges, at)) {
         if (range->value >= MAPPED_FIRST_BIAS) {
             if (count == REASSERT_MAX)
                 return drop(place, process, mapping);
@@ -71,15 +71,15 @@ static int map_anonymous(struct place *place, struct process *process,
                 ours[count].end = mapping->end;
             count++;
         }
-        rangemap_next(&process->model, &at);
+        rangemap_next(&process->model.ranges, &at);
     }
-    rest_count = events_find_rests(&process->model, mapping->start, mapping->end, rests);
+    rest_count = events_find_rests(&process->model.ranges, mapping->start, mapping->end, rests);
     err = events_map_rests(place, process, after, rests, rest_count);
     if (!err)
-        err = rangemap_set(&process->model, mapping->start, mapping->end, MAPPED_ANONYMOUS,
+        err = rangemap_set(&process->model.ranges, mapping->start, mapping->end, MAPPED_ANONYMOUS,
                            mapping->time);
     if (!err)
-        err = rangemap_set(&process->covered, mapping->start, mapping->end, 0, 0);
+        err = rangemap_set(&process->model.covered, mapping->start, mapping->end, 0, 0);
     for (size_t i = 0; i < count && !err; i++)
         err = events_map_code(place, process, after, ours[i].start, ours[i].end, ours[i].value);
     return err;
@@ -92,22 +92,11 @@ static int run_fork(struct place *place, const struct fork *fork)
     if (!err)
         err = loads_run(place, fork->child, fork->time, false);
     if (!err && fork->child->has_model)
-        err = rangemap_copy(&fork->child->model, &fork->parent->model);
-    if (!err && fork->child->has_model)
-        err = rangemap_copy(&fork->child->covered, &fork->parent->covered);
-    if (!err && fork->child->has_model)
-        err = rangemap_copy(&fork->child->opened, &fork->parent->opened);
+        err = model_copy(&fork->child->model, &fork->parent->model);
     fork->parent->child_time = fork->time;
     if (fork->parent->holds_code)
         fork->child->holds_code = true;
     return err;
-}
-
-static void clear_model(struct process *process)
-{
-    rangemap_clear(&process->model);
-    rangemap_clear(&process->covered);
-    rangemap_clear(&process->opened);
 }
 
 static int compare_records(const void *left, const void *right)
@@ -121,7 +110,7 @@ static int finish(struct place *place)
 {
     array_sort(place->dropped, place->dropped_count, sizeof(*place->dropped), compare_records);
     for (size_t i = 0; i < place->process_count; i++)
-        clear_model(place->processes[i]);
+        model_clear(&place->processes[i]->model);
     return events_finish(place);
 }
 
@@ -146,7 +135,7 @@ static int end_process(struct place *place, struct process *process, size_t step
     if (process->last_step != step)
         return 0;
     int err = loads_run(place, process, 0, true);
-    clear_model(process);
+    model_clear(&process->model);
     return err;
 }
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Windows: each file mirrors a span of the address space, offset = address + one bias, because
- * unwinders and hotspot take one base a file. Pieces with small gaps between them are one extent.
- */
+#include "windows.h"
+
 #include "order.h"
 #include "regions.h"
 #include "rooms.h"
@@ -30,7 +28,7 @@
 
 static size_t placed_count(const struct process *process)
 {
-    return process->code_count - process->repeated;
+    return process->code_count - process->row.repeated;
 }
 
 static uint64_t code_end(const struct code *code)
@@ -49,7 +47,7 @@ static bool continues_extent(const struct code *previous, const struct code *nex
 /* Where the first library is that has something at the address or above. */
 static uint64_t next_library(const struct process *process, uint64_t addr)
 {
-    const struct rangemap *ranges = &process->library_ranges;
+    const struct rangemap *ranges = &process->past.libraries;
     const struct range *range = rangemap_get(ranges, rangemap_find(ranges, addr));
 
     return range ? range->start : UINT64_MAX;
@@ -58,7 +56,7 @@ static uint64_t next_library(const struct process *process, uint64_t addr)
 /* The first piece behind the extent that begins with number `first`. */
 static size_t find_end(const struct process *process, size_t first, size_t count)
 {
-    struct code *const *codes = process->by_offset;
+    struct code *const *codes = process->extents.codes;
     const uint64_t start = codes[first]->addr;
     uint64_t library = next_library(process, code_end(codes[first]));
     size_t next = first + 1;
@@ -76,15 +74,16 @@ static size_t find_end(const struct process *process, size_t first, size_t count
 
 int windows_make_extents(struct process *process)
 {
-    struct code *const *codes = process->by_offset;
+    struct code *const *codes = process->extents.codes;
     const size_t count = placed_count(process);
     int err = 0;
 
     for (size_t first = 0, next; first < count; first = next) {
         next = find_end(process, first, count);
-        if (!array_reserve(&process->extents, &process->extent_capacity, process->extent_count + 1))
+        if (!array_reserve(&process->extents.list, &process->extents.capacity,
+                           process->extents.count + 1))
             return -ENOMEM;
-        process->extents[process->extent_count++] = (struct place_extent){
+        process->extents.list[process->extents.count++] = (struct place_extent){
             .addr = codes[first]->addr,
             .size = code_end(codes[next - 1]) - codes[first]->addr,
             .first = first, /* of the process until the file is known */
@@ -92,11 +91,11 @@ int windows_make_extents(struct process *process)
             .layer = codes[first]->layer,
         };
     }
-    for (size_t i = 0; i < process->extent_count && !err; i++)
-        err = rooms_take(process, process->extents[i].addr,
-                         process->extents[i].addr + process->extents[i].size);
-    process->biases = calloc(process->extent_count + 1, sizeof(*process->biases));
-    return process->biases ? err : -ENOMEM;
+    for (size_t i = 0; i < process->extents.count && !err; i++)
+        err = rooms_take(process, process->extents.list[i].addr,
+                         process->extents.list[i].addr + process->extents.list[i].size);
+    process->extents.biases = calloc(process->extents.count + 1, sizeof(*process->extents.biases));
+    return process->extents.biases ? err : -ENOMEM;
 }
 
 /* Bytes of unwind tables to keep room for, in pages. LLVM writes one record for a group of
@@ -141,10 +140,10 @@ static int add_bias(struct place *place, const struct bias *bias, uint32_t *valu
 static struct code *const *codes_of(const struct process *process, size_t first, size_t count,
                                     size_t *code_count)
 {
-    const struct place_extent *from = &process->extents[first], *last = from + count - 1;
+    const struct place_extent *from = &process->extents.list[first], *last = from + count - 1;
 
     *code_count = last->first + last->count - from->first;
-    return process->by_offset + from->first;
+    return process->extents.codes + from->first;
 }
 
 /* Room for tables, if there are any: the same for all files of the region, or one behind the other.
@@ -168,7 +167,7 @@ static void give_tables(struct place_file *file, struct region *region)
 static int make_file(struct place *place, struct process *process, size_t first, size_t count,
                      struct region *region)
 {
-    struct place_extent *extents = &process->extents[first];
+    struct place_extent *extents = &process->extents.list[first];
     struct bias bias = {.file = (uint32_t)place->file_count, .offset = region ? region->bias : 0};
     struct place_file file = {.pid = process->pid,
                               .number = process->first->file_number++,
@@ -192,7 +191,7 @@ static int make_file(struct place *place, struct process *process, size_t first,
             bias.offset = file.end - bytes_align_down(extents[i].addr, PAGE);
             err = add_bias(place, &bias, &value);
         }
-        process->biases[first + i] = value;
+        process->extents.biases[first + i] = value;
         extents[i].offset = extents[i].addr + bias.offset;
         extents[i].first -= first_code;
         file.end = bytes_align_up(extents[i].offset + extents[i].size, PAGE);
@@ -206,7 +205,7 @@ static int make_file(struct place *place, struct process *process, size_t first,
             file.end = file.tables_offset + file.tables_size;
     }
     place->files[place->file_count++] = file;
-    process->file_count++;
+    process->row.files++;
     return 0;
 }
 
@@ -221,8 +220,8 @@ struct layout {
  */
 static struct region *next_file(const struct layout *layout, size_t first, size_t *end)
 {
-    const struct place_extent *extents = layout->process->extents;
-    const size_t count = layout->process->extent_count;
+    const struct place_extent *extents = layout->process->extents.list;
+    const size_t count = layout->process->extents.count;
     struct region *region;
 
     *end = count;
@@ -241,7 +240,7 @@ static void survey_files(const struct layout *layout)
 {
     const struct process *process = layout->process;
 
-    for (size_t first = 0, next; first < process->extent_count; first = next) {
+    for (size_t first = 0, next; first < process->extents.count; first = next) {
         struct region *region = next_file(layout, first, &next);
         size_t count;
         struct code *const *codes = codes_of(process, first, next - first, &count);
@@ -276,10 +275,10 @@ static int share_tables(const struct layout *layout)
         total += shares_tables(&layout->regions[i]) ? layout->regions[i].code_count : 0;
     if (total == 0)
         return 0;
-    process->table_codes = array_new(total, sizeof(struct code *));
-    if (!process->table_codes)
+    process->extents.table_codes = array_new(total, sizeof(struct code *));
+    if (!process->extents.table_codes)
         return -ENOMEM;
-    struct code **at = process->table_codes;
+    struct code **at = process->extents.table_codes;
     for (size_t i = 0; i < layout->region_count; i++) {
         struct region *region = &layout->regions[i];
         if (!shares_tables(region))
@@ -289,7 +288,7 @@ static int share_tables(const struct layout *layout)
         region->tables_size += region->replaced_size;
         region->code_count = 0;
     }
-    for (size_t first = 0, next; first < process->extent_count; first = next) {
+    for (size_t first = 0, next; first < process->extents.count; first = next) {
         struct region *region = next_file(layout, first, &next);
         size_t count;
         struct code *const *codes = codes_of(process, first, next - first, &count);
@@ -308,12 +307,12 @@ static int make_files(const struct layout *layout)
 {
     struct process *process = layout->process;
 
-    process->first_file = layout->place->file_count;
+    process->row.first_file = layout->place->file_count;
     survey_files(layout);
     int err = share_tables(layout);
     for (size_t i = 0; i < layout->region_count && !err; i++)
         err = region_place(process, &layout->regions[i]);
-    for (size_t first = 0, next; first < process->extent_count && !err; first = next) {
+    for (size_t first = 0, next; first < process->extents.count && !err; first = next) {
         struct region *region = next_file(layout, first, &next);
         err = make_file(layout->place, process, first, next - first, region);
     }
@@ -324,7 +323,7 @@ int windows_lay_out(struct place *place, struct process *process)
 {
     struct layout layout = {.place = place, .process = process};
 
-    if (process->extent_count == 0)
+    if (process->extents.count == 0)
         return 0;
     int err = regions_make(process, &layout.regions, &layout.region_count);
     if (!err)
