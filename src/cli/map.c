@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* `jitinject map`: a perf map of a jitdump, for tools that read nothing else. */
 #include "command.h"
+#include "map_options.h"
 #include "report.h"
 
 #include "jitinject/array.h"
@@ -9,20 +10,11 @@
 #include "jitinject/perfmap.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-struct map_options {
-    const char *dump;
-    const char *output; /* NULL: standard output */
-    bool has_pid;
-    uint32_t pid;
-    struct options common; /* what reports depend on */
-};
 
 /* The pieces of one process, in the order of their times. */
 struct pieces {
@@ -31,97 +23,6 @@ struct pieces {
     uint64_t foreign; /* pieces of other processes */
     uint32_t foreign_pid;
 };
-
-static void help(void)
-{
-    fputs("Usage: jitinject map [OPTION...] DUMP\n"
-          "\n"
-          "Writes a perf map (START SIZE NAME) of the functions in a jitdump, for tools that read\n"
-          "/tmp/perf-PID.map and no dumps. A map knows no time: where several functions had the\n"
-          "same addresses it has the last one.\n"
-          "\n"
-          "  -o, --output FILE   the map to write (default: standard output)\n"
-          "      --pid PID       the process, for a dump in which several have written (default:\n"
-          "                      the one that the dump says it is of)\n"
-          "  -v, --verbose       say more\n"
-          "  -h, --help          this text\n"
-          "\n"
-          "Exit status: 0 done, 1 an error, 2 wrong usage.\n",
-          stdout);
-}
-
-static int misuse(void)
-{
-    fputs("Try `jitinject map --help`.\n", stderr);
-    return EXIT_USAGE;
-}
-
-static bool parse_pid(const char *value, struct map_options *options)
-{
-    char *end = NULL;
-
-    errno = 0;
-    const unsigned long long pid = strtoull(value, &end, 10);
-    options->has_pid = *value >= '0' && *value <= '9' && !*end && !errno && pid <= UINT32_MAX;
-    options->pid = (uint32_t)pid;
-    if (!options->has_pid)
-        fprintf(stderr, "jitinject: --pid takes a number, not '%s'\n", value);
-    return options->has_pid;
-}
-
-static int check(struct map_options *options, int count, char *const *arguments)
-{
-    if (count == 0)
-        fputs("jitinject: the jitdump to make a map of is missing\n", stderr);
-    else if (count > 1)
-        fprintf(stderr, "jitinject: unexpected argument %s: a map is made of one dump\n",
-                arguments[1]);
-    else
-        options->dump = arguments[0];
-    return options->dump ? EXIT_SUCCESS : misuse();
-}
-
-/* The status to exit with; *goes_on is false where that is all. */
-static int parse(int argc, char **argv, struct map_options *options, bool *goes_on)
-{
-    enum { PID = 256 };
-    static const struct option known[] = {
-        {"output", required_argument, NULL, 'o'},
-        {"pid", required_argument, NULL, PID},
-        {"verbose", no_argument, NULL, 'v'},
-        {"help", no_argument, NULL, 'h'},
-        {NULL, 0, NULL, 0},
-    };
-
-    *goes_on = false;
-    opterr = 0;
-    for (;;) {
-        switch (getopt_long(argc, argv, ":o:vh", known, NULL)) {
-        case -1:
-            *goes_on = true;
-            return check(options, argc - optind, argv + optind);
-        case 'o':
-            options->output = strcmp(optarg, "-") == 0 ? NULL : optarg;
-            break;
-        case PID:
-            if (!parse_pid(optarg, options))
-                return misuse();
-            break;
-        case 'v':
-            options->common.verbose++;
-            break;
-        case 'h':
-            help();
-            return command_finish();
-        case ':':
-            fprintf(stderr, "jitinject: %s needs a value\n", argv[optind - 1]);
-            return misuse();
-        default:
-            fprintf(stderr, "jitinject: `jitinject map` has no option %s\n", argv[optind - 1]);
-            return misuse();
-        }
-    }
-}
 
 static int compare_times(const void *left, const void *right)
 {
@@ -261,7 +162,7 @@ int command_map(int argc, char **argv)
     const struct diag diag = {.report = report_oddity, .context = &options.common};
     struct jitdump *dump = NULL;
     bool goes_on;
-    const int status = parse(argc, argv, &options, &goes_on);
+    const int status = map_options_parse(argc, argv, &options, &goes_on);
 
     if (!goes_on || status)
         return status;

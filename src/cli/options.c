@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "options.h"
 
+#include "foreign.h"
+
 #include "jitinject/array.h"
 
 #include <errno.h>
@@ -9,36 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-/* Options of perf inject that this tool does not have, and what they are for. */
-struct foreign_option {
-    const char *name;
-    const char *purpose;
-};
-
-static const struct foreign_option foreign_options[] = {
-    {"-b", "adds build-ids of all files with samples"},
-    {"--build-ids", "adds build-ids of all files with samples"},
-    {"-B", "writes build-ids into mapping events"},
-    {"--mmap2-buildid-all", "writes build-ids into mapping events"},
-    {"--mmap2-buildids", "writes build-ids into mapping events"},
-    {"--buildid-all", "adds build-ids of all mapped files"},
-    {"--known-build-ids", "takes build-ids from a file"},
-    {"-s", "merges sched_stat and sched_switch events"},
-    {"--sched-stat", "merges sched_stat and sched_switch events"},
-    {"-k", "names the kernel image (the clock is chosen by `perf record -k mono`)"},
-    {"--vmlinux", "names the kernel image"},
-    {"--ignore-vmlinux", "leaves the kernel image unread"},
-    {"--kallsyms", "names the kernel's symbol file"},
-    {"--itrace", "decodes AUX traces"},
-    {"--strip", "leaves out events that AUX traces made superfluous"},
-    {"--vm-time-correlation", "aligns the clocks of host and guest traces"},
-    {"--guest-data", "merges the recording of a virtual machine"},
-    {"--guestmount", "names the directory of guest file systems"},
-    {"--unwind-style", "chooses the unwinder of --convert-callchain"},
-    {"--convert-callchain", "turns stack dumps into callchains"},
-    {"--aslr", "makes addresses comparable between runs"},
-};
 
 void options_help(void)
 {
@@ -82,36 +54,10 @@ void options_help(void)
           stdout);
 }
 
-/* The option's name as typed, up to a value. */
-static const struct foreign_option *find_foreign(const char *argument)
-{
-    const size_t size = strcspn(argument, "=");
-
-    for (size_t i = 0; i < sizeof(foreign_options) / sizeof(foreign_options[0]); i++)
-        if (strlen(foreign_options[i].name) == size &&
-            strncmp(foreign_options[i].name, argument, size) == 0)
-            return &foreign_options[i];
-    return NULL;
-}
-
 static enum options_action misuse(void)
 {
     fputs("Try `jitinject --help`.\n", stderr);
     return OPTIONS_MISUSE;
-}
-
-static enum options_action refuse(const char *argument)
-{
-    const struct foreign_option *foreign = find_foreign(argument);
-
-    if (foreign)
-        fprintf(stderr,
-                "jitinject: %s is an option of perf inject that %s; it has nothing to do with JIT "
-                "code and is not here. Run `perf inject %s` on the input or output of jitinject.\n",
-                foreign->name, foreign->purpose, foreign->name);
-    else
-        fprintf(stderr, "jitinject: unknown option %s\n", argument);
-    return misuse();
 }
 
 static bool is_stream(const char *path)
@@ -146,24 +92,26 @@ static enum options_action check(struct options *options, const char *positional
     return misuse();
 }
 
+/* What follows takes the value of an option: OPTIONS_INJECT, or what else is to be done. */
+
 /* "auto" or a number of bytes, as in C. */
-static bool parse_debug_bias(const char *value, struct inject_options *options)
+static enum options_action take_debug_bias(const char *value, struct inject_options *options)
 {
     char *end = NULL;
 
     options->has_debug_bias = strcmp(value, "auto") != 0;
     if (!options->has_debug_bias)
-        return true;
+        return OPTIONS_INJECT;
     errno = 0;
     options->debug_bias = strtoull(value, &end, 0);
     if (*value >= '0' && *value <= '9' && !*end && !errno && options->debug_bias <= INT32_MAX)
-        return true;
+        return OPTIONS_INJECT;
     fprintf(stderr, "jitinject: --debug-bias takes auto or a number of bytes, not '%s'\n", value);
-    return false;
+    return misuse();
 }
 
 /* "auto", "mono", "ignore", or ns with a sign or without, as in C. */
-static bool parse_clock(const char *value, struct inject_options *options)
+static enum options_action take_clock(const char *value, struct inject_options *options)
 {
     const char *digits = value + (*value == '+' || *value == '-');
     char *end = NULL;
@@ -171,34 +119,34 @@ static bool parse_clock(const char *value, struct inject_options *options)
     options->clock_offset = 0;
     if (strcmp(value, "auto") == 0) {
         options->clock = INJECT_CLOCK_AUTO;
-        return true;
+        return OPTIONS_INJECT;
     }
     if (strcmp(value, "ignore") == 0) {
         options->clock = INJECT_CLOCK_IGNORE;
-        return true;
+        return OPTIONS_INJECT;
     }
     options->clock = INJECT_CLOCK_OFFSET;
     if (strcmp(value, "mono") == 0)
-        return true;
+        return OPTIONS_INJECT;
     errno = 0;
     options->clock_offset = strtoll(value, &end, 0);
     if (*digits >= '0' && *digits <= '9' && !*end && !errno)
-        return true;
+        return OPTIONS_INJECT;
     fprintf(stderr,
             "jitinject: --clock takes auto, mono, ignore or a number of nanoseconds, not "
             "'%s'\n",
             value);
-    return false;
+    return misuse();
 }
 
 /* As linkers have it. */
-static bool parse_compression(const char *value, struct inject_options *options)
+static enum options_action take_compression(const char *value, struct inject_options *options)
 {
     options->compress_debug = !value || strcmp(value, "zlib") == 0;
     if (options->compress_debug || strcmp(value, "none") == 0)
-        return true;
+        return OPTIONS_INJECT;
     fprintf(stderr, "jitinject: --compress-debug-sections takes zlib or none, not '%s'\n", value);
-    return false;
+    return misuse();
 }
 
 static enum options_action out_of_memory(void)
@@ -207,19 +155,18 @@ static enum options_action out_of_memory(void)
     return OPTIONS_FAILED;
 }
 
-/* OPTIONS_INJECT: it is added. */
-static enum options_action add_dump_dir(const char *directory, struct options *options)
+static enum options_action take_dump_dir(const char *value, struct options *options)
 {
     struct inject_options *inject = &options->inject;
 
     if (!array_reserve(&inject->dump_dirs, &options->dump_dir_capacity, inject->dump_dir_count + 1))
         return out_of_memory();
-    inject->dump_dirs[inject->dump_dir_count++] = directory;
+    inject->dump_dirs[inject->dump_dir_count++] = value;
     return OPTIONS_INJECT;
 }
 
-/* PID=FILE; OPTIONS_INJECT: it is added. */
-static enum options_action add_dump(const char *value, struct options *options)
+/* PID=FILE */
+static enum options_action take_dump(const char *value, struct options *options)
 {
     struct inject_options *inject = &options->inject;
     char *end = NULL;
@@ -237,9 +184,85 @@ static enum options_action add_dump(const char *value, struct options *options)
     return OPTIONS_INJECT;
 }
 
+/* What getopt_long() returns for options without a letter. */
+enum { SO_DIR = 256, DUMP, DUMP_DIR, CLOCK, DEBUG_BIAS, COMPRESS_DEBUG, PERF_MAP };
+
+static enum options_action take(int option, const char *value, struct options *options)
+{
+    struct inject_options *inject = &options->inject;
+
+    switch (option) {
+    case 'i':
+        inject->input = value;
+        break;
+    case 'o':
+        inject->output = value;
+        break;
+    case SO_DIR:
+        inject->so_dir = value;
+        break;
+    case DUMP:
+        return take_dump(value, options);
+    case DUMP_DIR:
+        return take_dump_dir(value, options);
+    case CLOCK:
+        return take_clock(value, inject);
+    case DEBUG_BIAS:
+        return take_debug_bias(value, inject);
+    case COMPRESS_DEBUG:
+        return take_compression(value, inject);
+    case PERF_MAP:
+        inject->perf_map = true;
+        break;
+    case 'f':
+        inject->force = true;
+        break;
+    case 'q':
+        options->quiet = true;
+        break;
+    case 'v':
+        options->verbose++;
+        break;
+    case 'h':
+        return OPTIONS_HELP;
+    case 'V':
+        return OPTIONS_VERSION;
+    default: /* 'j' is what is done anyway */
+        break;
+    }
+    return OPTIONS_INJECT;
+}
+
+static enum options_action refuse_unknown(const char *argument)
+{
+    const struct foreign_option *foreign = foreign_find(argument);
+
+    if (foreign)
+        fprintf(stderr,
+                "jitinject: %s is an option of perf inject that %s; it has nothing to do with JIT "
+                "code and is not here. Run `perf inject %s` on the input or output of jitinject.\n",
+                foreign->name, foreign->purpose, foreign->name);
+    else
+        fprintf(stderr, "jitinject: unknown option %s\n", argument);
+    return misuse();
+}
+
+/* What getopt_long() made nothing of; `argument` is the one that it was at. */
+static enum options_action refuse(const char *argument)
+{
+    const bool is_long = strncmp(argument, "--", 2) == 0;
+    const char typed[] = {'-', (char)optopt, '\0'};
+
+    if (optopt > 0 && is_long && strchr(argument, '=')) {
+        fprintf(stderr, "jitinject: %.*s takes no value\n", (int)strcspn(argument, "="), argument);
+        return misuse();
+    }
+    /* A letter is in optopt; a long option, known to getopt or not, is the argument itself. */
+    return refuse_unknown(optopt > 0 && optopt < SO_DIR && argument[1] != '-' ? typed : argument);
+}
+
 enum options_action options_parse(int argc, char **argv, struct options *options)
 {
-    enum { SO_DIR = 256, DUMP, DUMP_DIR, CLOCK, DEBUG_BIAS, COMPRESS_DEBUG, PERF_MAP };
     static const struct option known[] = {
         {"input", required_argument, NULL, 'i'},
         {"output", required_argument, NULL, 'o'},
@@ -258,81 +281,22 @@ enum options_action options_parse(int argc, char **argv, struct options *options
         {"version", no_argument, NULL, 'V'},
         {NULL, 0, NULL, 0},
     };
-    char typed[] = "-?";
-    enum options_action action;
+    enum options_action action = OPTIONS_INJECT;
 
     *options = (struct options){0};
     opterr = 0;
-    for (;;) {
+    while (action == OPTIONS_INJECT) {
         const int at = optind;
         const int option = getopt_long(argc, argv, ":i:o:fjqvhV", known, NULL);
-        switch (option) {
-        case -1:
+        if (option == -1)
             return check(options, optind < argc ? argv[optind] : NULL);
-        case 'i':
-            options->inject.input = optarg;
-            break;
-        case 'o':
-            options->inject.output = optarg;
-            break;
-        case SO_DIR:
-            options->inject.so_dir = optarg;
-            break;
-        case DUMP:
-            action = add_dump(optarg, options);
-            if (action != OPTIONS_INJECT)
-                return action;
-            break;
-        case DUMP_DIR:
-            action = add_dump_dir(optarg, options);
-            if (action != OPTIONS_INJECT)
-                return action;
-            break;
-        case CLOCK:
-            if (!parse_clock(optarg, &options->inject))
-                return misuse();
-            break;
-        case DEBUG_BIAS:
-            if (!parse_debug_bias(optarg, &options->inject))
-                return misuse();
-            break;
-        case COMPRESS_DEBUG:
-            if (!parse_compression(optarg, &options->inject))
-                return misuse();
-            break;
-        case PERF_MAP:
-            options->inject.perf_map = true;
-            break;
-        case 'f':
-            options->inject.force = true;
-            break;
-        case 'j':
-            break;
-        case 'q':
-            options->quiet = true;
-            break;
-        case 'v':
-            options->verbose++;
-            break;
-        case 'h':
-            return OPTIONS_HELP;
-        case 'V':
-            return OPTIONS_VERSION;
-        case ':':
+        if (option == ':') {
             fprintf(stderr, "jitinject: %s needs a value\n", argv[optind - 1]);
             return misuse();
-        default:
-            if (optopt > 0 && strncmp(argv[at], "--", 2) == 0 && strchr(argv[at], '=')) {
-                fprintf(stderr, "jitinject: %.*s takes no value\n", (int)strcspn(argv[at], "="),
-                        argv[at]);
-                return misuse();
-            }
-            /* A letter is in optopt; a long option, known to getopt or not, is the argument itself.
-             */
-            typed[1] = (char)optopt;
-            return refuse(optopt > 0 && optopt < SO_DIR && argv[at][1] != '-' ? typed : argv[at]);
         }
+        action = option == '?' ? refuse(argv[at]) : take(option, optarg, options);
     }
+    return action;
 }
 
 void options_clear(struct options *options)
