@@ -65,6 +65,11 @@ static bool is_stream(const char *path)
     return strcmp(path, "-") == 0;
 }
 
+bool options_from_stdin(const struct options *options)
+{
+    return is_stream(options->inject.input);
+}
+
 bool options_to_stdout(const struct options *options)
 {
     return is_stream(options->inject.output);

@@ -19,6 +19,7 @@ struct options {
     size_t dump_dir_capacity, dump_capacity;
 };
 
+bool options_from_stdin(const struct options *options);
 /* Whether the recording goes to standard output, and nothing else may. */
 bool options_to_stdout(const struct options *options);
 /* `argv` has to live as long as the options. */
