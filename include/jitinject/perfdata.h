@@ -196,10 +196,13 @@ bool perfdata_time(const struct perfdata *data, const struct perfdata_record *re
  */
 bool perfdata_in_file_order(const struct perfdata *data);
 
+/* A cpumode: PERF_RECORD_MISC_USER. */
+#define PERFDATA_CPUMODE_USER 2
+
 struct perfdata_sample {
     uint64_t ip, time;
     uint32_t pid, tid;
-    uint8_t cpumode; /* PERF_RECORD_MISC_CPUMODE_MASK: 2 is user */
+    uint8_t cpumode; /* what was running: PERF_RECORD_MISC_CPUMODE_MASK of misc */
 };
 /* False if the sample's attr lacks one of IP, TID and TIME, or the record is too short. */
 bool perfdata_sample(const struct perfdata *data, const struct perfdata_record *record,

@@ -4,8 +4,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* PERF_RECORD_MISC_USER of PERF_RECORD_MISC_CPUMODE_MASK */
-#define CPUMODE_USER 2
 /* ns between the bounds of an offset that is good enough: some samples at 100 Hz, on a busy
  * machine. */
 #define UNCERTAINTY_MAX 50000000
@@ -89,7 +87,7 @@ static int take_samples(struct recording *recording, struct place_fit *fit)
         if (got < 0)
             err = got;
         else if (perfdata_sample(recording->data, &record, &sample) &&
-                 sample.cpumode == CPUMODE_USER)
+                 sample.cpumode == PERFDATA_CPUMODE_USER)
             place_fit_sample(fit, sample.pid, sample.ip, sample.time);
     }
     return err;

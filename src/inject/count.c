@@ -7,9 +7,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* PERF_RECORD_MISC_USER of PERF_RECORD_MISC_CPUMODE_MASK */
-#define CPUMODE_USER 2
-
 /*
  * Views that are kept, of memory of different processes and in different places: some for each
  * key. Small ones are of code that was replaced, and very many of them lie side by side.
@@ -254,7 +251,7 @@ static size_t count_run(struct count *count, struct counted *counted,
     const size_t room = QUERIES - count->query_count, most = size < room ? size : room;
     size_t length = 1;
 
-    while (length < most && samples[length].cpumode == CPUMODE_USER &&
+    while (length < most && samples[length].cpumode == PERFDATA_CPUMODE_USER &&
            place_view_covers(&view, samples[length].pid, samples[length].ip, samples[length].time))
         length++;
     counted->samples += length;
@@ -270,7 +267,7 @@ int count_samples(struct count *count, const struct perfdata_sample *samples, si
     for (size_t i = 0, length; i < size && !err; i += length) {
         struct counted *counted;
         length = 1;
-        if (samples[i].cpumode != CPUMODE_USER)
+        if (samples[i].cpumode != PERFDATA_CPUMODE_USER)
             continue;
         err = find_counted(count, &samples[i], &counted);
         if (!err)

@@ -131,7 +131,7 @@ static int copy(const struct perfdata_kernel_file *from, int to, uint8_t *buffer
     return 0;
 }
 
-int directory_fill(const struct directory *directory)
+int directory_fill(struct directory *directory)
 {
     const struct recording *recording = directory->recording;
     size_t count;
@@ -150,7 +150,7 @@ int directory_fill(const struct directory *directory)
     return err;
 }
 
-int directory_commit(const struct directory *directory)
+int directory_commit(struct directory *directory)
 {
     return outdir_commit(directory->recording->options->output, directory->entries,
                          directory->count);

@@ -21,9 +21,9 @@ int directory_new(const struct recording *recording, struct directory **out);
 struct outfile *directory_data(const struct directory *directory);
 const int *directory_parts(const struct directory *directory);
 /* Copies the code of the kernel. 0 or a negative errno, reported but for -ENOMEM. */
-int directory_fill(const struct directory *directory);
+int directory_fill(struct directory *directory);
 /* Gives it its name. As outdir_commit(). */
-int directory_commit(const struct directory *directory);
+int directory_commit(struct directory *directory);
 /* NULL is fine. */
 void directory_free(struct directory *directory);
 

@@ -10,51 +10,11 @@
 #include "rewrite.h"
 #include "scan.h"
 #include "stopwatch.h"
+#include "summary.h"
 #include "unlogged.h"
 
-#include "jitinject/array.h"
-
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
-
-static bool takes_stacks(const struct perfdata *data)
-{
-    size_t count;
-    const struct perfdata_attr *attrs = perfdata_attrs(data, &count);
-
-    for (size_t i = 0; i < count; i++)
-        if (attrs[i].takes_stacks)
-            return true;
-    return false;
-}
-
-/* The summary's rows: what place knows; samples are counted later. */
-static int summarize(struct recording *recording)
-{
-    struct inject_summary *summary = recording->summary;
-    size_t count;
-    const struct place_process *rows = place_processes(recording->place, &count);
-
-    if (!array_reserve(&summary->processes, &summary->process_capacity, count))
-        return -ENOMEM;
-    for (size_t i = 0; i < count; i++) {
-        summary->processes[i] = (struct inject_process){
-            .pid = rows[i].pid,
-            .functions = rows[i].codes,
-            .code_bytes = rows[i].code_bytes,
-            .repeated = rows[i].repeated,
-            .beyond_layers = rows[i].beyond_layers,
-            .mappings = rows[i].events,
-            .dropped = rows[i].dropped,
-            .first_file = rows[i].first_file,
-            .file_count = rows[i].files,
-        };
-    }
-    summary->process_count = count;
-    summary->takes_stacks = takes_stacks(recording->data);
-    return 0;
-}
 
 static int measured(struct recording *recording, enum inject_step step,
                     int (*work)(struct recording *))
@@ -134,7 +94,7 @@ static int run(struct recording *recording, struct output **output)
     if (!err)
         err = measured(recording, INJECT_PLACE, place_codes);
     if (!err)
-        err = summarize(recording);
+        err = summary_fill(recording);
     if (!err)
         err = write_outputs(recording, *output);
     return err;
@@ -180,16 +140,4 @@ int inject_run(const struct inject_options *options, const struct diag *diag,
     output_free(output);
     recording_close(&recording);
     return err;
-}
-
-void inject_summary_clear(struct inject_summary *summary)
-{
-    for (size_t i = 0; i < summary->file_count; i++)
-        free(summary->files[i].path);
-    for (size_t i = 0; i < summary->clock_count; i++)
-        free(summary->clocks[i].path);
-    free(summary->files);
-    free(summary->processes);
-    free(summary->clocks);
-    *summary = (struct inject_summary){0};
 }

@@ -97,12 +97,12 @@ const int *output_parts(const struct output *output)
     return output->directory ? directory_parts(output->directory) : NULL;
 }
 
-int output_fill(const struct output *output)
+int output_fill(struct output *output)
 {
     return output->directory ? directory_fill(output->directory) : 0;
 }
 
-int output_commit(const struct output *output)
+int output_commit(struct output *output)
 {
     const int err =
         output->directory ? directory_commit(output->directory) : outfile_commit(output->file);

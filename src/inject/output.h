@@ -29,9 +29,9 @@ int output_fd(const struct output *output);
 /* Where the records of further parts go; NULL: there, too. */
 const int *output_parts(const struct output *output);
 /* Adds what else is in a directory. 0 or a negative errno, reported but for -ENOMEM. */
-int output_fill(const struct output *output);
+int output_fill(struct output *output);
 /* Gives it its name, with all that is in it. 0 or a negative errno, reported. */
-int output_commit(const struct output *output);
+int output_commit(struct output *output);
 /* NULL is fine. */
 void output_free(struct output *output);
 

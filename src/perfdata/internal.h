@@ -26,7 +26,6 @@
 #define SECTION_SIZE      16
 #define RECORD_HEADER     8
 #define MISC_CPUMODE_MASK 7
-#define MISC_CPUMODE_USER 2
 #define MISC_MMAP_DATA    (1u << 13)
 #define MISC_COMM_EXEC    (1u << 13)
 #define MISC_FORK_EXEC    (1u << 13)

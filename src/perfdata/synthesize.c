@@ -87,7 +87,7 @@ int perfdata_write_mapping(struct perfdata_writer *writer, const struct perfdata
     if (attrs->count)
         size += put_tail(bytes + size, &attrs->list[attrs_mapping_attr(attrs)], mapping->pid,
                          mapping->tid, time, swapped);
-    put_record_header(bytes, PERFDATA_MMAP2, MISC_CPUMODE_USER, size, swapped);
+    put_record_header(bytes, PERFDATA_MMAP2, PERFDATA_CPUMODE_USER, size, swapped);
     writer_append(writer, bytes, size);
     return writer->err;
 }
@@ -103,7 +103,8 @@ int perfdata_write_build_id(struct perfdata_writer *writer, const uint8_t id[20]
         return -ENAMETOOLONG;
     /* perf 7.2 takes no record of another size than a multiple of 8. */
     size_t size = bytes_align_up(BUILD_ID_FILENAME + length + 1, 8);
-    put_record_header(bytes, PERFDATA_BUILD_ID, MISC_CPUMODE_USER | MISC_ID_SIZE, size, swapped);
+    put_record_header(bytes, PERFDATA_BUILD_ID, PERFDATA_CPUMODE_USER | MISC_ID_SIZE, size,
+                      swapped);
     bytes_put_u32(bytes + BUILD_ID_PID, BUILD_ID_OF_HOST, swapped);
     memcpy(bytes + BUILD_ID_ID, id, BUILD_ID_BYTES);
     bytes[BUILD_ID_ID_SIZE] = BUILD_ID_BYTES;
