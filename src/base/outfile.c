@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "jitinject/outfile.h"
 
+#include "jitinject/leftovers.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -13,9 +15,10 @@
 
 struct outfile {
     int fd;
-    char *path;      /* the name it is to have */
-    char *directory; /* of the path that it was started with */
-    char *temporary; /* a name in there, once it has one */
+    char *path;                /* the name it is to have */
+    char *directory;           /* of the path that it was started with */
+    char *temporary;           /* a name in there, once it has one */
+    struct leftover *leftover; /* the same */
     bool stream;
     bool replaced; /* another file had the name */
     bool committed;
@@ -44,6 +47,7 @@ static int open_named(struct outfile *file, mode_t mode)
         int fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
         if (fd >= 0) {
             file->temporary = name;
+            file->leftover = leftovers_add(name);
             return fd;
         }
         free(name);
@@ -169,6 +173,7 @@ static int give_temporary_name(struct outfile *file)
         const int err = link_as(file, name);
         if (!err) {
             file->temporary = name;
+            file->leftover = leftovers_add(name);
             return 0;
         }
         free(name);
@@ -188,6 +193,7 @@ static int replace_name(struct outfile *file)
     file->replaced = faccessat(AT_FDCWD, file->path, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
     if (rename(file->temporary, file->path) < 0)
         return -errno;
+    leftovers_drop(file->leftover);
     free(file->temporary);
     file->temporary = NULL;
     return 0;
@@ -250,6 +256,7 @@ void outfile_free(struct outfile *file)
         close(file->fd);
     if (file->temporary)
         unlink(file->temporary);
+    leftovers_drop(file->leftover);
     free(file->temporary);
     free(file->directory);
     free(file->path);

@@ -2,6 +2,7 @@
 #include "command.h"
 #include "options.h"
 #include "report.h"
+#include "signals.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -32,24 +33,6 @@ static bool comes_by_pipe(const struct options *options)
     return S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode);
 }
 
-static void do_nothing(int number)
-{
-    (void)number;
-}
-
-/*
- * Ctrl-C goes to all programs of a pipe. It is how perf record is ended, which then writes the rest
- * of its recording, and that is to be read. The second one ends this program.
- */
-static void leave_first_interrupt_to_writer(void)
-{
-    const struct sigaction once = {.sa_handler = do_nothing, .sa_flags = SA_RESETHAND | SA_RESTART};
-    struct sigaction before;
-
-    if (sigaction(SIGINT, NULL, &before) == 0 && before.sa_handler == SIG_DFL)
-        sigaction(SIGINT, &once, NULL);
-}
-
 static int inject(struct options *options)
 {
     const struct diag diag = {.report = report_oddity, .context = options};
@@ -58,7 +41,7 @@ static int inject(struct options *options)
     /* Where the reader of the output ends early there is something to be undone. */
     signal(SIGPIPE, SIG_IGN);
     if (comes_by_pipe(options))
-        leave_first_interrupt_to_writer();
+        signals_pass_over_first_interrupt();
     const int err = inject_run(&options->inject, &diag, &summary);
     if (!err)
         report_summary(options, &summary, options_to_stdout(options) ? stderr : stdout);

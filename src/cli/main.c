@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "command.h"
+#include "signals.h"
 
 #include "jitinject/heap.h"
 
@@ -44,6 +45,7 @@ int main(int argc, char **argv)
 {
     heap_prepare();
     keep_standard_streams();
+    signals_prepare();
     /* A message is written whole, by one call, and not mixed with those of other programs. */
     setvbuf(stderr, NULL, _IOLBF, BUFSIZ);
     /* A file that may not grow further is an error with a message. */
