@@ -13,7 +13,7 @@ void report_oddity(void *context, const struct diag_report *report)
         return;
     fprintf(stderr, "jitinject: %s: ", severities[report->severity]);
     if (report->path)
-        fprintf(stderr, "%s: ", report->path);
+        fprintf(stderr, "%s: ", *report->path ? report->path : "''");
     if (report->offset != DIAG_NO_OFFSET)
         fprintf(stderr, "at byte %" PRIu64 ": ", report->offset);
     fprintf(stderr, "%s\n", report->text);
