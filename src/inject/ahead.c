@@ -18,6 +18,7 @@
 
 struct task {
     char *path;             /* as in the recording */
+    uint16_t source;        /* of the pieces: the number that the dump has most likely */
     bool taken, done;       /* by whoever does it */
     struct jitdump *dump;   /* the likeliest file of that name; NULL: none, closed or handed over */
     struct diag_list found; /* what was reported when it was opened */
@@ -120,8 +121,8 @@ static void build(struct ahead *ahead, struct task *task)
     task->split = split;
     pthread_cond_broadcast(&ahead->changed);
     pthread_mutex_unlock(&ahead->lock);
-    task->good = jitdump_index_build_split(task->dump, split, 0, &diag, &task->index) == 0 &&
-                 !task->reports.lost;
+    const int err = jitdump_index_build_split(task->dump, split, task->source, &diag, &task->index);
+    task->good = !err && !task->reports.lost;
 }
 
 /* A dump stays open for whoever asks for it, unless too many do. */
@@ -221,6 +222,7 @@ int ahead_want(struct ahead *ahead, const char *path)
         free(task);
         return -ENOMEM;
     }
+    task->source = (uint16_t)ahead->count;
     if (!ahead->running)
         ahead->running = pthread_create(&ahead->thread, NULL, run, ahead) == 0;
     pthread_mutex_lock(&ahead->lock);

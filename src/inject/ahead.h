@@ -31,8 +31,9 @@ void ahead_end(struct ahead *ahead);
  */
 int ahead_open(struct ahead *ahead, const char *wanted, const char *path, const struct diag *diag,
                struct jitdump **out);
-/* After ahead_end. As jitdump_index_build for source 0: takes what was made ahead, if anything was.
- */
+/* After ahead_end. As jitdump_index_build, but the source of the pieces is a guess: the number of
+ * the dump if dumps are claimed in the order that they were wanted in. Takes what was made ahead,
+ * if anything was. */
 int ahead_index(struct ahead *ahead, struct jitdump *dump, const struct diag *diag,
                 struct jitdump_index *index);
 

@@ -78,13 +78,19 @@ static void choose_lines(const struct recording *recording, size_t number)
                     (unsigned long long)traits->bias);
 }
 
-/* Says which dump a piece of code is in, and which process of the recording it is of. Both are
- * right already in the first dump, if all of it is of the process that its header tells. */
+/* Whether all of a dump is of the process that its header tells, and says which dump it is in. */
+static bool has_owners(const struct dump *dump, size_t number)
+{
+    return dump->index.count > 0 && jitdump_index_code(&dump->index, 0)->source == number &&
+           dump->index.stats.others == 0 && dump->pid == jitdump_header(dump->file)->pid;
+}
+
+/* Says which dump a piece of code is in, and which process of the recording it is of. Most often
+ * both are right already. */
 static void name_owners(const struct recording *recording, size_t number)
 {
     struct dump *dump = &recording->dumps[number];
-    const bool is_right = number == 0 && dump->pid == jitdump_header(dump->file)->pid &&
-                          dump->index.stats.others == 0;
+    const bool is_right = has_owners(dump, number);
 
     for (size_t i = 0; i < dump->index.count && !dump->unowned && !is_right; i++) {
         struct code *code = jitdump_index_code(&dump->index, i);
