@@ -6,23 +6,24 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 
 #include "dump.h"
 
 enum {
     STEP = 1000, /* ns between the events of a process' start */
     DISK_MAJOR = 0xfe,
-    MARKER_INODE = 1000000, /* of the first dump */
     MARKER_SIZE = 4096,
     /* How a runtime makes room for code: V8 commits pages of this size when they are needed. */
     CODE_PAGE = 256 * 1024,
     PAGE = 4096,
 };
 
-const struct mapped_file runtime_binary = {"/opt/app/bin/app", 0x555500400000, 0x1800000, 0x400000,
-                                           262145};
-const struct mapped_file runtime_library = {"/opt/app/lib/libruntime.so", 0x7f6b91644000, 0x156000,
-                                            0x26000, 262146};
+const struct mapped_file runtime_binary = {
+    "/opt/app/bin/app", 0x555500400000, 0x1800000, 0x400000, 262145, DISK_MAJOR, 0};
+const struct mapped_file runtime_library = {
+    "/opt/app/lib/libruntime.so", 0x7f6b91644000, 0x156000, 0x26000, 262146, DISK_MAJOR, 0};
 
 size_t begin_event(struct buffer *to, uint32_t type, uint16_t misc)
 {
@@ -92,14 +93,33 @@ static void add_mapping(struct events *events, uint64_t time, uint32_t pid, uint
     buffer_put_u64(&events->bytes, file->address);
     buffer_put_u64(&events->bytes, file->size);
     buffer_put_u64(&events->bytes, file->offset);
-    buffer_put_u32(&events->bytes, file->inode ? DISK_MAJOR : 0);
-    buffer_put_u32(&events->bytes, 0);
+    buffer_put_u32(&events->bytes, file->major);
+    buffer_put_u32(&events->bytes, file->minor);
     buffer_put_u64(&events->bytes, file->inode);
     buffer_put_u64(&events->bytes, 0);
     buffer_put_u32(&events->bytes, prot);
     buffer_put_u32(&events->bytes, MAP_PRIVATE);
     buffer_put_text(&events->bytes, file->path, 8);
     finish(events, start, pid, pid);
+}
+
+/* The dump that was written, as the process mapped it. */
+static void add_marker(struct events *events, uint64_t time, const struct workload *workload,
+                       const struct process *process)
+{
+    char *path = dump_path(workload->options, process);
+    struct stat status;
+
+    if (stat(path, &status) < 0)
+        err(1, "%s", path);
+    add_mapping(events, time, process->pid, PROT_READ | PROT_EXEC,
+                &(struct mapped_file){.path = path,
+                                      .address = 0x7f6b91c0b000,
+                                      .size = MARKER_SIZE,
+                                      .inode = status.st_ino,
+                                      .major = major(status.st_dev),
+                                      .minor = minor(status.st_dev)});
+    free(path);
 }
 
 static void add_start(struct events *events, const struct workload *workload, uint32_t number)
@@ -114,11 +134,7 @@ static void add_start(struct events *events, const struct workload *workload, ui
     add_mapping(events, time += STEP, pid, PROT_READ | PROT_EXEC, &runtime_library);
     for (uint32_t cpu = 1; cpu < WORKLOAD_CPUS; cpu++)
         add_fork(events, time += STEP, pid, pid + cpu, pid);
-
-    char *path = dump_path(workload->options, process);
-    add_mapping(events, time += STEP, pid, PROT_READ | PROT_EXEC,
-                &(struct mapped_file){path, 0x7f6b91c0b000, MARKER_SIZE, 0, MARKER_INODE + number});
-    free(path);
+    add_marker(events, time += STEP, workload, process);
 }
 
 /* The code's memory grows a page at a time, right before the load that needs it. */
@@ -129,9 +145,10 @@ static void add_code_pages(struct events *events, const struct workload *workloa
     for (uint32_t index = 0; index < process->count; index++) {
         const struct function *function = &workload->functions[process->first + index];
         while (mapped_end < function->address + function->size) {
-            add_mapping(events, workload_load_time(workload, process, index) - 1, process->pid,
-                        PROT_READ | PROT_WRITE | PROT_EXEC,
-                        &(struct mapped_file){"//anon", mapped_end, CODE_PAGE, mapped_end, 0});
+            add_mapping(
+                events, workload_load_time(workload, process, index) - 1, process->pid,
+                PROT_READ | PROT_WRITE | PROT_EXEC,
+                &(struct mapped_file){"//anon", mapped_end, CODE_PAGE, mapped_end, 0, 0, 0});
             mapped_end += CODE_PAGE;
         }
     }
@@ -147,7 +164,8 @@ static void add_remaps(struct events *events, const struct workload *workload,
         uint32_t index = (uint32_t)((uint64_t)i * process->count / count);
         uint64_t page = workload->functions[process->first + index / 2].address / PAGE * PAGE;
         add_mapping(events, workload_load_time(workload, process, index) + 1, process->pid,
-                    PROT_READ | PROT_EXEC, &(struct mapped_file){"//anon", page, PAGE, page, 0});
+                    PROT_READ | PROT_EXEC,
+                    &(struct mapped_file){"//anon", page, PAGE, page, 0, 0, 0});
     }
 }
 

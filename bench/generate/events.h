@@ -9,15 +9,16 @@
 #include "buffer.h"
 #include "workload.h"
 
-/* The mapped files that samples hit outside the generated code; on no machine. */
 struct mapped_file {
     const char *path;
     uint64_t address;
     uint64_t size;
     uint64_t offset;
-    uint32_t inode;
+    uint64_t inode; /* 0: memory without a file */
+    uint32_t major, minor;
 };
 
+/* The mapped files that samples hit outside the generated code; on no machine. */
 extern const struct mapped_file runtime_binary;
 extern const struct mapped_file runtime_library;
 
