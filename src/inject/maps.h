@@ -10,8 +10,8 @@
  * or a negative errno. */
 int maps_read(struct recording *recording);
 
-/* NULL is fine. */
 struct maps;
+/* NULL is fine. */
 void maps_free(struct maps *maps);
 
 #endif /* INJECT_MAPS_H */
