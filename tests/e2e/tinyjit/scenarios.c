@@ -531,7 +531,7 @@ static void run_lines(struct jit *jit, unsigned bias)
     char name[64];
 
     for (unsigned i = 0; i < 5; i++) {
-        uint8_t *at = heap + (size_t)i * 48;
+        uint8_t *at = heap + (size_t)i * 64;
         struct dump_line lines[1 + CODE_LINES] = {{(uintptr_t)at + bias, 10 * i + 10}};
 
         code_lines(at, i);
