@@ -6,28 +6,26 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Bytes of an event: whole pages. */
-#define EVENT_MAX (UINT32_MAX - (uint32_t)PAGE + 1)
-
-/* Adds `model` for [start, end): once, where that is not beyond all bounds. */
+/* Adds `model` for [start, end): once, or for what is more than 4 GiB, and for the rest. */
 static int add_events(struct place *place, struct process *process, uint64_t start, uint64_t end,
                       const struct event *model)
 {
     while (start < end) {
         const uint64_t left = end - start;
-        const uint32_t len = left < EVENT_MAX ? (uint32_t)left : EVENT_MAX;
+        const bool is_long = left > UINT32_MAX;
         if (place->event_count == UINT32_MAX ||
             !array_reserve(&place->events, &place->event_capacity, place->event_count + 1))
             return -ENOMEM;
         struct event *event = &place->events[place->event_count++];
         *event = *model;
         event->addr = start;
-        event->len = len;
+        event->len = (uint32_t)(is_long ? left >> 32 : left);
+        event->is_long = is_long;
         event->process = process->number;
         process->change_count += model->is_change;
         process->row.events += model->value != MAPPED_FILE;
         place->unwritten_count += model->value == MAPPED_FILE;
-        start += len;
+        start = event_end(event);
     }
     return 0;
 }

@@ -32,7 +32,7 @@ static int find_centers(const struct history *history, struct rangemap *centers)
     for (size_t i = 0; i < history->count && !err; i++) {
         const struct event *event = &history->events[history->changes[i]];
         /* The stamp keeps neighbours apart. */
-        if (!rangemap_overlaps(centers, event->addr, event->addr + event->len))
+        if (!rangemap_overlaps(centers, event->addr, event_end(event)))
             err = rangemap_set(centers, event->addr, event->addr + 1, 0, i);
     }
     return err;
@@ -87,8 +87,8 @@ static int deal_changes(struct history *history)
         struct history_node *node = &nodes[home];
         if (event->addr < node->start)
             node->start = event->addr;
-        if (event->addr + event->len > node->end)
-            node->end = event->addr + event->len;
+        if (event_end(event) > node->end)
+            node->end = event_end(event);
         homes[i] = (uint32_t)home;
         nodes[home + 1].first++;
     }
@@ -140,7 +140,7 @@ static int make_spans(struct history *history)
             const unsigned bits = BLOCK_BITS * (level + 1);
             if (i >> bits < history->count >> bits)
                 include(&history->spans[history->levels[level] + (i >> bits)], event->addr,
-                        event->addr + event->len);
+                        event_end(event));
         }
     }
     return 0;
@@ -248,7 +248,7 @@ static const struct event *find_last(const struct history *history, size_t first
         }
         if (event_covers(event, addr))
             return event;
-        keep_off(box, addr, event->addr, event->addr + event->len);
+        keep_off(box, addr, event->addr, event_end(event));
         end--;
     }
     return found;
@@ -283,7 +283,7 @@ const struct event *history_find(struct history *history, uint64_t address, uint
     }
     if (found) {
         keep_off(box, address, 0, found->addr);
-        keep_off(box, address, found->addr + found->len, UINT64_MAX);
+        keep_off(box, address, event_end(found), UINT64_MAX);
         box->since = found->time;
     }
     return found;

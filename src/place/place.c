@@ -270,7 +270,7 @@ struct place_event place_event(const struct place *place, size_t number)
 
     return (struct place_event){.time = event->time,
                                 .addr = event->addr,
-                                .len = event->len,
+                                .len = event_len(event),
                                 .offset = event->addr + bias->offset,
                                 .pid = place->processes[event->process]->pid,
                                 .file = bias->file};

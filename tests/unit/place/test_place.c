@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "jitinject/place.h"
+#include "../../../src/place/place_internal.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -180,6 +180,25 @@ static void a_file_takes_what_it_covers(void **state)
     assert_int_equal(found_at(place, 7, HEAP + 0x1800, 150), PLACE_NAMED);
     assert_int_equal(found_at(place, 7, HEAP + 0x1800, 250), PLACE_ELSEWHERE);
     assert_int_equal(found_at(place, 7, HEAP + 0x2800, 250), PLACE_NAMED);
+    place_free(place);
+}
+
+/* As of a damaged recording. */
+static void a_file_over_all_addresses_is_few_events(void **state)
+{
+    const uint64_t far = UINT64_C(3) << 32;
+    struct code codes[] = {piece(100, HEAP, 64)};
+    struct place *place = new_place();
+
+    (void)state;
+    assert_int_equal(add_mapping(place, 7, 200, HEAP - far, far + 32, 0, PLACE_FILE, 1, 1), 0);
+    assert_int_equal(add_mapping(place, 7, 300, 8, UINT64_C(1) << 52, 0, PLACE_FILE, 1, 2), 0);
+    run(place, codes, 1);
+    assert_true(place->event_count < 10);
+    assert_int_equal(found_at(place, 7, HEAP + 31, 150), PLACE_NAMED);
+    assert_int_equal(found_at(place, 7, HEAP + 31, 250), PLACE_ELSEWHERE);
+    assert_int_equal(found_at(place, 7, HEAP + 32, 250), PLACE_NAMED);
+    assert_int_equal(found_at(place, 7, HEAP + 32, 350), PLACE_ELSEWHERE);
     place_free(place);
 }
 
@@ -658,6 +677,7 @@ int main(void)
         cmocka_unit_test(anonymous_mappings_that_add_nothing_are_dropped),
         cmocka_unit_test(the_end_of_time_is_not_before_its_beginning),
         cmocka_unit_test(a_file_takes_what_it_covers),
+        cmocka_unit_test(a_file_over_all_addresses_is_few_events),
         cmocka_unit_test(a_load_counts_from_when_its_memory_came),
         cmocka_unit_test(code_over_a_library_stays_together),
         cmocka_unit_test(no_library_lies_within_a_file),
