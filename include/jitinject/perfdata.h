@@ -185,14 +185,19 @@ static inline bool perfdata_is_time(uint64_t time)
     return time != 0 && time != UINT64_MAX;
 }
 
-/* Time of a record in ns. False: it has none (type >= 64, no TIME in its sample_type, or what is
- * there is none). */
+/* Whether samples have times, of some event at least: known as the attrs are. */
+bool perfdata_is_timed(const struct perfdata *data);
+/*
+ * Time of a record in ns, or where no samples have any, so that records count as they come, a
+ * number that is greater from record to record. False: it has none (type >= 64, no TIME in its
+ * sample_type, or what is there is none).
+ */
 bool perfdata_time(const struct perfdata *data, const struct perfdata_record *record,
                    uint64_t *time);
 
 /*
  * Whether readers take the records as they come, not by their times: events have none (no
- * sample_id_all, as before Linux 2.6.38), but for samples, forks and exits.
+ * sample_id_all, as before Linux 2.6.38), but for samples, forks and exits; or nothing has one.
  */
 bool perfdata_in_file_order(const struct perfdata *data);
 
@@ -204,7 +209,8 @@ struct perfdata_sample {
     uint32_t pid, tid;
     uint8_t cpumode; /* what was running: PERF_RECORD_MISC_CPUMODE_MASK of misc */
 };
-/* False if the sample's attr lacks one of IP, TID and TIME, or the record is too short. */
+/* False if the sample's attr lacks one of IP, TID and TIME, which is as of perfdata_time where no
+ * attr has it, or the record is too short. */
 bool perfdata_sample(const struct perfdata *data, const struct perfdata_record *record,
                      struct perfdata_sample *sample);
 

@@ -137,10 +137,7 @@ static int rewrite_record(struct rewrite *rewrite, const struct perfdata_record 
         err = count_samples(rewrite->count, &sample, 1);
     if (err)
         return err;
-    if (!is_dropped(rewrite, record->number))
-        return perfdata_keep(rewrite->writer, record);
-    /* Without times records count in the order of the file: from where the dump was announced. */
-    return recording->tally.timed ? 0 : write_events(rewrite, UINT64_MAX);
+    return is_dropped(rewrite, record->number) ? 0 : perfdata_keep(rewrite->writer, record);
 }
 
 static int rewrite_samples(struct rewrite *rewrite, const struct perfdata_samples *samples)

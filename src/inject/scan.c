@@ -36,7 +36,7 @@ static bool take_time(struct recording *recording, const struct perfdata_record 
         *time = perfdata_in_file_order(recording->data) ? latest(recording) : 0;
         return false;
     }
-    if (*time > recording->end_time)
+    if (*time > recording->end_time && perfdata_is_timed(recording->data))
         recording->end_time = *time;
     return true;
 }

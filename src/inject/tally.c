@@ -41,7 +41,7 @@ int tally_record(struct tally *tally, const struct perfdata *data,
     uint64_t time;
 
     tally->samples++;
-    if (perfdata_time(data, record, &time))
+    if (perfdata_is_timed(data) && perfdata_time(data, record, &time))
         note_time(tally, time);
     return perfdata_sample(data, record, &sample) ? note_process(tally, sample.pid) : 0;
 }

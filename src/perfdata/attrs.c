@@ -193,6 +193,7 @@ int attrs_add(struct attrs *attrs, const uint8_t *bytes, size_t size, const uint
     attrs->list[number] = attr;
     attrs->layouts[number] = layout;
     attrs->uniform = uniform;
+    attrs->timed |= layout.sample_time > 0;
     return add_ids(attrs, &attr, number);
 }
 

@@ -39,6 +39,7 @@ struct attrs {
     struct perfdata_attr *list;
     struct layout *layouts; /* one for each */
     size_t count, list_capacity, layouts_capacity;
+    bool timed;   /* samples of one of them, at least, have a time */
     bool uniform; /* all layouts are the same: nobody needs to know which attr a record is of */
     struct id_slot *slots; /* hash table of 2^n, at most half full */
     size_t slot_count, ids_used;

@@ -69,9 +69,24 @@ static size_t find_sample_time(const struct perfdata *data, const struct perfdat
                                                                             : 0;
 }
 
+bool perfdata_is_timed(const struct perfdata *data)
+{
+    return data->attrs.timed;
+}
+
+/* In place of a time, where there are none. */
+static uint64_t time_by_number(const struct perfdata_record *record)
+{
+    return record->number + 1;
+}
+
 bool perfdata_time(const struct perfdata *data, const struct perfdata_record *record,
                    uint64_t *time)
 {
+    if (!data->attrs.timed) {
+        *time = time_by_number(record);
+        return record->type < PERFDATA_HEADER_ATTR;
+    }
     const size_t at =
         record->type == PERFDATA_SAMPLE ? find_sample_time(data, record) : find_time(data, record);
 
@@ -82,7 +97,14 @@ bool perfdata_time(const struct perfdata *data, const struct perfdata_record *re
 
 bool perfdata_in_file_order(const struct perfdata *data)
 {
-    return data->attrs.count && !data->attrs.list[0].sample_id_all;
+    return data->attrs.count && !(data->attrs.list[0].sample_id_all && data->attrs.timed);
+}
+
+/* As event_sample_size, but for the time. */
+static size_t untimed_sample_size(const struct layout *layout)
+{
+    return layout && layout->sample_ip && layout->sample_tid ? layout->sample_tid + sizeof(uint64_t)
+                                                             : SIZE_MAX;
 }
 
 bool perfdata_sample(const struct perfdata *data, const struct perfdata_record *record,
@@ -91,9 +113,12 @@ bool perfdata_sample(const struct perfdata *data, const struct perfdata_record *
     if (record->type != PERFDATA_SAMPLE)
         return false;
     const struct layout *layout = layout_of(data, record);
-    if (record->size < event_sample_size(layout))
+    const size_t size = data->attrs.timed ? event_sample_size(layout) : untimed_sample_size(layout);
+    if (record->size < size)
         return false;
     event_sample(layout, record->bytes, data->swapped, sample);
+    if (!data->attrs.timed)
+        sample->time = time_by_number(record);
     return true;
 }
 
