@@ -104,17 +104,19 @@ bool owner_accepts_times(const struct recording *recording, uint32_t pid, struct
 {
     const uint64_t end = life.end < recording->end_time ? life.end : recording->end_time;
     const struct dump_clock *clock = &dump->clock;
-    char reason[256], texts[4][32];
+    char reason[320], texts[4][32];
 
     if (!recording->tally.timed || !clock->placed || dump->index.count == 0 ||
         (clock->first <= end && clock->last >= life.begin))
         return true;
     snprintf(reason, sizeof(reason),
              "its code was loaded from %s to %s s, but that of process %" PRIu32
-             " can only be from %s to %s s: it is of another process or run",
+             " can only be from %s to %s s: it is of another process or run%s",
              clock_seconds(clock->first, texts[0]), clock_seconds(clock->last, texts[1]), pid,
              clock_seconds(life.begin ? life.begin : recording->tally.first_time, texts[2]),
-             clock_seconds(end, texts[3]));
+             clock_seconds(end, texts[3]),
+             clock->timing == INJECT_TIMING_KEPT ? ", or its times are not of CLOCK_MONOTONIC"
+                                                 : "");
     if (!insists(recording, dump->file, reason))
         return false;
     /* Such times order nothing. */
@@ -200,7 +202,8 @@ void owner_find(const struct recording *recording, struct dump *dump, const stru
 
 uint32_t owner_pid(const struct recording *recording, const struct dump *dump, uint32_t pid)
 {
-    if (pid == dump->inner_pid || pid == dump->pid)
+    /* No process has pid 0: its writer left it out. */
+    if (pid == 0 || pid == dump->inner_pid || pid == dump->pid)
         return dump->pid;
     if (!dump->in_namespace)
         return pid;
