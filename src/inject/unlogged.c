@@ -96,8 +96,9 @@ int unlogged_report(const struct recording *recording)
                     "the code of its dumps was injected into it already: the output is a copy");
     else if (!has_names)
         diag_report(recording->diag, DIAG_WARNING, path, DIAG_NO_OFFSET,
-                    "no process in it mapped a jit-*.dump, so there is nothing to inject and the "
-                    "output is a copy: was the runtime's jitdump option on while perf recorded? "
+                    "no process in it mapped a jit-*.dump (with PROT_EXEC, by which perf sees it), "
+                    "so there is nothing to inject and the output is a copy: was the runtime's "
+                    "jitdump option on while perf recorded? "
                     "Where perf came later, say which dump is whose by --dump PID=FILE%s%s",
                     list.count ? "; code in memory without a file ran in " : "",
                     list.count ? processes : "");
