@@ -31,6 +31,9 @@ struct image_target {
  */
 struct image_target image_target_of(uint32_t machine, const char *arch, bool is_big_endian);
 
+/* False: code of `machine` is known not to run on `arch`, nor in its other class. */
+bool image_runs_on(uint32_t machine, const char *arch);
+
 struct image_stats {
     uint64_t symbols;
     uint64_t unwind_entries; /* FDEs */

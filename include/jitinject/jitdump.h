@@ -138,6 +138,7 @@ struct jitdump_stats {
     uint64_t loads, moves, debug_infos, unwinding_infos, closes, unknown;
     uint64_t moves_unresolved; /* MOVE of a code_index that was never loaded by that pid */
     uint64_t without_bytes;    /* LOADs of code, but without its bytes */
+    uint64_t nameless;         /* LOADs of code with an empty name */
     uint64_t others;           /* LOADs of another pid than that of the header */
     uint64_t debug_unpaired;   /* DEBUG_INFO of a function that was never loaded */
     uint64_t skipped_bytes;    /* foreign bytes passed over */

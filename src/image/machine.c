@@ -66,6 +66,26 @@ static bool is_64bit_machine(uint16_t machine)
     return !known;
 }
 
+/* Processors of 64 bits and what else they run. */
+static const uint16_t siblings[][2] = {
+    {EM_X86_64, EM_386},    {EM_AARCH64, EM_ARM},         {EM_PPC64, EM_PPC},
+    {EM_SPARCV9, EM_SPARC}, {EM_SPARCV9, EM_SPARC32PLUS},
+};
+
+bool image_runs_on(uint32_t machine, const char *arch)
+{
+    const struct machine *recorded = find_arch(arch);
+
+    if (machine == EM_NONE || machine > UINT16_MAX || !recorded || recorded->machine == machine)
+        return true;
+    /* The recording may have the name of the smaller one: setarch(8). */
+    for (size_t i = 0; i < sizeof(siblings) / sizeof(siblings[0]); i++)
+        if ((siblings[i][0] == machine && siblings[i][1] == recorded->machine) ||
+            (siblings[i][1] == machine && siblings[i][0] == recorded->machine))
+            return true;
+    return false;
+}
+
 struct image_target image_target_of(uint32_t machine, const char *arch, bool is_big_endian)
 {
     const struct machine *recorded = find_arch(arch);

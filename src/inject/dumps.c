@@ -32,6 +32,19 @@ static void report_cut(const struct recording *recording, const struct dump *dum
                     bytes, dump->pid);
 }
 
+/* Code that runs is of the machine that runs it, but for emulators that log what they emulate. */
+static void report_machine(const struct recording *recording, const struct dump *dump)
+{
+    const uint32_t machine = jitdump_header(dump->file)->elf_machine;
+    const char *arch = perfdata_arch(recording->data);
+
+    if (!image_runs_on(machine, arch))
+        diag_report(recording->diag, DIAG_WARNING, jitdump_path(dump->file), DIAG_NO_OFFSET,
+                    "its header says that the code is of ELF machine %" PRIu32
+                    ", but the recording is of %s: perf annotate may not show it",
+                    machine, arch);
+}
+
 /* What was wrong with a dump, in one line; its records have had theirs. */
 static void report_index(const struct recording *recording, const struct dump *dump)
 {
@@ -47,6 +60,7 @@ static void report_index(const struct recording *recording, const struct dump *d
             (unsigned long long)stats->loads, (unsigned long long)stats->moves,
             (unsigned long long)stats->debug_infos, (unsigned long long)stats->unwinding_infos,
             (unsigned long long)(stats->closes + stats->unknown));
+    report_machine(recording, dump);
     if (stats->cut_bytes)
         report_cut(recording, dump);
     if (stats->without_bytes)
@@ -54,6 +68,14 @@ static void report_index(const struct recording *recording, const struct dump *d
                     "%llu functions come without their code: they have names and lines, but perf "
                     "annotate has no instructions of them to show",
                     (unsigned long long)stats->without_bytes);
+    if (stats->nameless)
+        diag_report(recording->diag, DIAG_WARNING, jitdump_path(dump->file), DIAG_NO_OFFSET,
+                    "%llu functions have an empty name: readers show a blank for them",
+                    (unsigned long long)stats->nameless);
+    if (stats->loads && !stats->moves && !stats->code_bytes && !stats->without_bytes)
+        diag_report(recording->diag, DIAG_WARNING, jitdump_path(dump->file), DIAG_NO_OFFSET,
+                    "its functions have a code_size of 0, all %llu of them: they name nothing",
+                    (unsigned long long)stats->loads);
     if (stats->moves_unresolved)
         diag_report(recording->diag, DIAG_WARNING, jitdump_path(dump->file), DIAG_NO_OFFSET,
                     "%llu moves of code that was never loaded: left out",

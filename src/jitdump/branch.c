@@ -103,6 +103,7 @@ int branch_join(struct branch *branch, struct indexing *indexing)
     if (err)
         return err;
     indexing->without_bytes += branch->indexing.without_bytes;
+    indexing->nameless += branch->indexing.nameless;
     indexing->others += branch->indexing.others;
     reader_go_on(indexing->reader, branch->indexing.reader, branch->last_time);
     return 1;

@@ -17,6 +17,7 @@ static int finish(struct indexing *indexing)
         return err;
     index->stats.moves_unresolved = indexing->moves_unresolved;
     index->stats.without_bytes = indexing->without_bytes;
+    index->stats.nameless = indexing->nameless;
     index->stats.others = indexing->others;
     index->stats.debug_unpaired = indexing->pairing.unpaired;
     if (!indexing->has_moves)

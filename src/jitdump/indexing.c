@@ -33,6 +33,7 @@ static int add_load(struct indexing *indexing, const struct jitdump_record *reco
     };
     if (!record->load.has_bytes && code->size)
         indexing->without_bytes++;
+    indexing->nameless += code->name_size == 0 && code->size > 0;
     indexing->others += code->pid != indexing->dump->header.pid;
     int err = pairing_load(&indexing->pairing, code, number);
     if (!err && indexing->has_moves)

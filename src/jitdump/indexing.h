@@ -15,7 +15,7 @@ struct indexing {
     struct pairing pairing;
     struct map latest; /* code_index and pid to the piece that a MOVE of it concerns */
     bool has_moves;
-    uint64_t moves_unresolved, without_bytes, others;
+    uint64_t moves_unresolved, without_bytes, nameless, others;
     uint16_t source;
 };
 

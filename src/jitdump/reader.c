@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 /* Invalid records beyond these are counted and no longer reported one by one. */
@@ -56,9 +57,16 @@ void reader_reject(struct jitdump_reader *reader, const struct jitdump_record *r
 
 static void report_gap(struct jitdump_reader *reader, uint64_t from, uint64_t to)
 {
+    struct frame frame;
+    char found[64] = "";
+
     reader->stats.skipped_bytes += to - from;
+    /* Who wrote the dump may see by that what went wrong. */
+    if (frame_read(&reader->window, from, &frame))
+        snprintf(found, sizeof(found), " (one would be of type %" PRIu32 " and size %" PRIu32 ")",
+                 frame.id, frame.size);
     diag_report(reader->diag, DIAG_WARNING, reader->dump->path, from,
-                "%" PRIu64 " bytes are no records; %s at %" PRIu64, to - from,
+                "%" PRIu64 " bytes are no records%s; %s at %" PRIu64, to - from, found,
                 to < reader->window.size ? "reading goes on" : "the dump ends", to);
 }
 

@@ -598,6 +598,25 @@ static void test_machines(void **state)
     }
 }
 
+static void test_what_runs_where(void **state)
+{
+    static const struct {
+        uint32_t machine;
+        const char *arch;
+        bool runs;
+    } cases[] = {
+        {EM_X86_64, "x86_64", true},   {EM_386, "x86_64", true},      {EM_X86_64, "i686", true},
+        {EM_AARCH64, "x86_64", false}, {EM_X86_64, "aarch64", false}, {EM_ARM, "aarch64", true},
+        {EM_ARM, "armv7l", true},      {EM_386, "armv7l", false},     {EM_PPC, "ppc64le", true},
+        {EM_S390, "s390", true},       {EM_SPARC, "sparc64", true},   {EM_NONE, "x86_64", true},
+        {EM_AARCH64, "pdp11", true},   {EM_AARCH64, NULL, true},      {0x10003, "x86_64", true},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        assert_int_equal(image_runs_on(cases[i].machine, cases[i].arch), cases[i].runs);
+}
+
 #define fixture_test(function)                                                                     \
     cmocka_unit_test_setup_teardown(function, fixture_set_up, fixture_tear_down)
 
@@ -610,6 +629,7 @@ int main(void)
         fixture_test(test_sentinel),
         fixture_test(test_no_pieces_at_all),
         fixture_test(test_every_target),
+        cmocka_unit_test(test_what_runs_where),
         fixture_test(test_disassembly),
         fixture_test(test_holes),
         fixture_test(test_32_bits_end_at_4_gib),
