@@ -90,6 +90,9 @@ static void choose_lines(const struct recording *recording, size_t number)
     struct jitdump_line_traits *traits = &recording->sources[number].lines;
 
     *traits = dump->index.lines;
+    if (!traits->has_lines && dump->index.stats.debug_infos)
+        diag_report(recording->diag, DIAG_NOTE, jitdump_path(dump->file), DIAG_NO_OFFSET,
+                    "none of its line tables has a line at an address of its function");
     if (!traits->has_lines)
         return;
     if (options->has_debug_bias)
