@@ -87,7 +87,7 @@ perf annotate -l -i perf.jit.data --stdio --stdio-color never -s "$hottest" 2>/d
     awk '/^Sorted summary/ && ++part > 1 { exit } { print }' >annotated
 
 say "By source line, in $hottest"
-sed -n 's/^ *\([0-9.]*\) .*app\.js:\([0-9]*\)$/\1 \2/p' annotated | head -n 4 |
+sed -n -e '/^ *Percent |/q' -e 's/^ *\([0-9.]*\) .*app\.js:\([0-9]*\)$/\1 \2/p' annotated | head -n 4 |
     while read -r percent line; do
         printf '%10s%%  app.js:%-4s %s\n' "$percent" "$line" "$(sed -n "${line}p" app.js)"
     done
