@@ -220,6 +220,45 @@ static void a_load_counts_from_when_its_memory_came(void **state)
     place_free(place);
 }
 
+/* Code is not older than the dump that tells of it: the first one of those of the program. */
+static void a_load_is_not_older_than_its_dump(void **state)
+{
+    for (unsigned after_exec = 0; after_exec < 2; after_exec++) {
+        struct code codes[] = {piece(1000, HEAP, 64)};
+        struct place *place = new_place();
+        (void)state;
+        if (after_exec)
+            assert_int_equal(place_add_exec(place, 7, 50), 0);
+        assert_int_equal(add_mapping(place, 7, 40, 0x400000, 0x1000, 0, PLACE_FILE, 1, 1), 0);
+        assert_int_equal(add_mapping(place, 7, 100, HEAP, 0x1000, 0, PLACE_ANONYMOUS, 0, 2), 0);
+        assert_int_equal(place_add_dump(place, 7, 400), 0);
+        assert_int_equal(place_add_dump(place, 7, 300), 0);
+        assert_int_equal(place_add_dump(place, 7, 500), 0);
+        run(place, codes, 1);
+        assert_int_equal(found_at(place, 7, HEAP, 300), PLACE_UNNAMED);
+        assert_int_equal(found_at(place, 7, HEAP, 301), PLACE_NAMED);
+        place_free(place);
+    }
+}
+
+/* Pieces begin and end at any byte. */
+static void small_pieces_have_their_bytes(void **state)
+{
+    /* The last ones are so far away that there is no bit for each byte. */
+    struct code codes[] = {piece(100, HEAP + 0x21, 5), piece(110, HEAP + 0x2d, 1),
+                           piece(120, HEAP + 0x3f, 2), piece(130, HEAP + 0x100000, 64),
+                           piece(140, HEAP + 0x200000, 64)};
+    struct place *place = new_place();
+
+    (void)state;
+    run(place, codes, 5);
+    for (uint64_t at = 0x20; at < 0x48; at++) {
+        const bool named = (at >= 0x21 && at < 0x26) || at == 0x2d || at == 0x3f || at == 0x40;
+        assert_int_equal(found_at(place, 7, HEAP + at, 200), named ? PLACE_NAMED : PLACE_UNNAMED);
+    }
+    place_free(place);
+}
+
 /* V8's builtins lie in the text of its own binary. */
 static void code_over_a_library_stays_together(void **state)
 {
@@ -252,6 +291,8 @@ static void no_library_lies_within_a_file(void **state)
     assert_true(file->extents[0].offset <= 0x5000);
     assert_true(file->tables_offset >= 0x1000);
     assert_true(file->tables_offset + file->tables_size <= file->extents[0].offset);
+    /* The first page and the tables behind it, and the code. */
+    assert_int_equal(place_event_count(place), 2);
     place_free(place);
 }
 
@@ -292,6 +333,24 @@ static void tables_get_addresses_that_nothing_has(void **state)
     place_free(place);
 }
 
+/* Each function has a row in the index of the tables, too. */
+static void tables_have_room_for_their_index(void **state)
+{
+    struct code codes[600];
+    struct place *place = new_place();
+    size_t files;
+
+    (void)state;
+    for (size_t i = 0; i < 600; i++) {
+        codes[i] = piece(100 + i, HEAP + 64 * i, 64);
+        codes[i].unwind = 1000 + i;
+        codes[i].unwind_size = 12;
+    }
+    run(place, codes, 600);
+    assert_int_equal(place_files(place, &files)->tables_size, 0x4000); /* 600 * (16 + 8) + 64 */
+    place_free(place);
+}
+
 static void tables_go_above_where_nothing_is_free_below(void **state)
 {
     struct code codes[] = {piece(100, HEAP, 64)};
@@ -312,6 +371,45 @@ static void tables_go_above_where_nothing_is_free_below(void **state)
     place_free(place);
 }
 
+static void without_room_there_are_no_tables(void **state)
+{
+    struct code codes[] = {piece(100, HEAP, 64)};
+    struct place *place = new_place();
+    size_t files;
+
+    (void)state;
+    codes[0].unwind_size = 100;
+    assert_int_equal(add_mapping(place, 7, 60, 0x1000, HEAP - 0x1000, 0, PLACE_FILE, 2, 2), 0);
+    assert_int_equal(add_mapping(place, 7, 60, HEAP + 0x1000, HEAP, 0, PLACE_FILE, 3, 3), 0);
+    run(place, codes, 1);
+    const struct place_file *file = place_files(place, &files);
+    assert_int_equal(file->head_size, 0);
+    assert_int_equal(file->tables_offset, 0);
+    assert_int_equal(file->tables_size, 0);
+    assert_int_equal(place_event_count(place), 1);
+    place_free(place);
+}
+
+/* Readers look up addresses in memory more often than in data of files, which most often are gone.
+ */
+static void rooms_are_rather_over_data_than_over_memory(void **state)
+{
+    struct code codes[] = {piece(100, HEAP, 64)};
+    struct place *place = new_place();
+    size_t files;
+
+    (void)state;
+    assert_int_equal(add_mapping(place, 7, 50, 0x1000, HEAP - 0x41000, 0, PLACE_FILE, 1, 1), 0);
+    assert_int_equal(add_mapping(place, 7, 60, HEAP - 0x40000, 0x20000, 0, PLACE_DATA, 2, 2), 0);
+    assert_int_equal(add_mapping(place, 7, 70, HEAP - 0x20000, 0x30000, 0, PLACE_ANONYMOUS, 0, 3),
+                     0);
+    run(place, codes, 1);
+    const struct place_file *file = place_files(place, &files);
+    assert_int_equal(file->head_size, 0x1000);
+    assert_int_equal(file->extents[0].offset, 0x21000);
+    place_free(place);
+}
+
 /* start + bias = offset. */
 static uint64_t bias_of(const struct place_file *file)
 {
@@ -327,33 +425,38 @@ static uint64_t tables_addr(const struct place_file *file)
 static void layers_have_one_base_and_the_tables_of_all(void **state)
 {
     struct code codes[] = {piece(100, HEAP, 64), piece(110, HEAP + 0x30020, 64),
-                           piece(120, HEAP + 0x30000, 64), piece(130, HEAP + 0x50000, 64)};
+                           piece(120, HEAP + 0x30000, 64), piece(130, HEAP + 0x50000, 64),
+                           piece(140, 2 * HEAP, 64)};
     struct place *place = new_place();
     size_t files;
 
     (void)state;
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < 5; i++) {
         codes[i].unwind = 1000 + i;
-        codes[i].unwind_size = 100;
+        codes[i].unwind_size = i == 3 ? 0 : 100;
     }
     codes[1].debug = 2000;
-    run(place, codes, 4);
+    run(place, codes, 5);
     const struct place_file *file = place_files(place, &files);
-    assert_int_equal(files, 2);
-    assert_true(file[0].has_debug && file[1].has_debug);
-    assert_int_equal(bias_of(&file[0]), bias_of(&file[1]));
-    assert_int_equal(file[0].tables_offset, file[1].tables_offset);
-    assert_int_equal(file[0].tables_size, file[1].tables_size);
-    assert_true(file[0].tables_size >= 3 * 100 + 512);
-    assert_true(tables_addr(&file[0]) + file[0].tables_size <= HEAP);
-    assert_int_equal(events_over(place, tables_addr(&file[0]), 0), 2);
-    for (size_t i = 0; i < files; i++) {
-        assert_int_equal(file[i].table_code_count, 4);
-        assert_ptr_equal(file[i].table_codes[0], &codes[0]);
-        assert_ptr_equal(file[i].table_codes[1], &codes[2]);
-        assert_ptr_equal(file[i].table_codes[2], &codes[1]);
-        assert_ptr_equal(file[i].table_codes[3], &codes[3]);
+    assert_int_equal(files, 3);
+    const struct place_file *const layers[] = {&file[0], &file[2]}, *const other = &file[1];
+    assert_true(layers[0]->has_debug && layers[1]->has_debug);
+    assert_int_equal(bias_of(layers[0]), bias_of(layers[1]));
+    assert_int_equal(layers[0]->tables_offset, layers[1]->tables_offset);
+    assert_int_equal(layers[0]->tables_size, layers[1]->tables_size);
+    assert_true(layers[0]->tables_size >= 3 * 100 + 512);
+    assert_true(tables_addr(layers[0]) + layers[0]->tables_size <= HEAP);
+    assert_int_equal(events_over(place, tables_addr(layers[0]), 0), 2);
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(layers[i]->table_code_count, 4);
+        assert_ptr_equal(layers[i]->table_codes[0], &codes[0]);
+        assert_ptr_equal(layers[i]->table_codes[1], &codes[2]);
+        assert_ptr_equal(layers[i]->table_codes[2], &codes[1]);
+        assert_ptr_equal(layers[i]->table_codes[3], &codes[3]);
     }
+    /* What is of another region has nothing to do with that. */
+    assert_int_equal(other->table_code_count, 1);
+    assert_ptr_equal(other->table_codes[0], &codes[4]);
     place_free(place);
 }
 
@@ -394,12 +497,30 @@ static void code_in_a_library_has_the_base_of_that(void **state)
     size_t files;
 
     (void)state;
+    assert_int_equal(add_mapping(place, 7, 40, HEAP - 0x8000, 0x1000, 0, PLACE_FILE, 2, 2), 0);
     assert_int_equal(add_mapping(place, 7, 50, HEAP + 0x3000, 0x8000, 0x2000, PLACE_FILE, 1, 1), 0);
     run(place, codes, 1);
     const struct place_file *file = place_files(place, &files);
     assert_int_equal(bias_of(file), 0 - (HEAP + 0x1000));
     assert_int_equal(file->head_size, 0);
     place_free(place);
+}
+
+/* ... where that leaves room for the header of the file. */
+static void code_where_a_library_begins_does_not(void **state)
+{
+    for (uint64_t page = 0; page < 2; page++) {
+        const uint64_t addr = HEAP + 0x1000 * page + 0x40;
+        struct code codes[] = {piece(100, addr, 64)};
+        struct place *place = new_place();
+        size_t files;
+        (void)state;
+        assert_int_equal(add_mapping(place, 7, 50, HEAP, 0x8000, 0, PLACE_FILE, 1, 1), 0);
+        run(place, codes, 1);
+        assert_int_equal(place_files(place, &files)->extents[0].offset,
+                         page ? addr - HEAP : PLACE_TEXT_OFFSET + 0x40);
+        place_free(place);
+    }
 }
 
 /* A runtime reserves memory around its code, and changes it later on. */
@@ -471,24 +592,44 @@ static void tables_of_a_child_leave_its_parents_alone(void **state)
     place_free(place);
 }
 
-/* A library that the parent loads over that memory when the child has left. */
+/* A library that the parent, or its parent, loads over that memory when the child has left. */
 static void a_child_has_no_library_that_its_parent_loads_later(void **state)
+{
+    for (uint32_t pid = 8; pid < 10; pid++) {
+        struct code codes[] = {piece(400, HEAP + 0x20000, 64)};
+        struct place *place = new_place();
+        size_t files;
+        (void)state;
+        codes[0].unwind_size = 100;
+        codes[0].pid = pid;
+        assert_int_equal(place_add_fork(place, 8, 7, 200), 0);
+        assert_int_equal(place_add_fork(place, 9, 8, 300), 0);
+        assert_int_equal(add_mapping(place, 7, 250, HEAP, 0x40000, 0, PLACE_FILE, 1, 1), 0);
+        run(place, codes, 1);
+        const struct place_file *file = place_files(place, &files);
+        assert_int_equal(files, 1);
+        assert_int_equal(file->head_size, 0x1000);
+        assert_true(file->tables_size >= 100 + 8);
+        assert_int_equal(events_over(place, tables_addr(file), 0), 1);
+        place_free(place);
+    }
+}
+
+/* Nor its base, where there is no room below the code. */
+static void a_child_has_no_base_of_a_later_library(void **state)
 {
     struct code codes[] = {piece(300, HEAP + 0x20000, 64)};
     struct place *place = new_place();
     size_t files;
 
     (void)state;
-    codes[0].unwind_size = 100;
     codes[0].pid = 8;
     assert_int_equal(place_add_fork(place, 8, 7, 200), 0);
+    assert_int_equal(add_mapping(place, 8, 250, 0x1000, HEAP + 0x1f000, 0, PLACE_FILE, 2, 2), 0);
     assert_int_equal(add_mapping(place, 7, 400, HEAP, 0x40000, 0, PLACE_FILE, 1, 1), 0);
     run(place, codes, 1);
-    const struct place_file *file = place_files(place, &files);
+    assert_int_equal(place_files(place, &files)->extents[0].offset, PLACE_TEXT_OFFSET);
     assert_int_equal(files, 1);
-    assert_int_equal(file->head_size, 0x1000);
-    assert_true(file->tables_size >= 100 + 8);
-    assert_int_equal(events_over(place, tables_addr(file), 0), 1);
     place_free(place);
 }
 
@@ -679,18 +820,25 @@ int main(void)
         cmocka_unit_test(a_file_takes_what_it_covers),
         cmocka_unit_test(a_file_over_all_addresses_is_few_events),
         cmocka_unit_test(a_load_counts_from_when_its_memory_came),
+        cmocka_unit_test(a_load_is_not_older_than_its_dump),
+        cmocka_unit_test(small_pieces_have_their_bytes),
         cmocka_unit_test(code_over_a_library_stays_together),
         cmocka_unit_test(no_library_lies_within_a_file),
         cmocka_unit_test(a_library_in_a_gap_splits_the_window),
         cmocka_unit_test(tables_get_addresses_that_nothing_has),
+        cmocka_unit_test(tables_have_room_for_their_index),
         cmocka_unit_test(tables_go_above_where_nothing_is_free_below),
+        cmocka_unit_test(without_room_there_are_no_tables),
+        cmocka_unit_test(rooms_are_rather_over_data_than_over_memory),
         cmocka_unit_test(layers_have_one_base_and_the_tables_of_all),
         cmocka_unit_test(large_tables_are_only_in_their_own_file),
         cmocka_unit_test(code_in_a_library_has_the_base_of_that),
+        cmocka_unit_test(code_where_a_library_begins_does_not),
         cmocka_unit_test(tables_go_into_reserved_memory_and_stay_there),
         cmocka_unit_test(tables_outlive_memory_that_is_newer_than_that_of_the_code),
         cmocka_unit_test(tables_of_a_child_leave_its_parents_alone),
         cmocka_unit_test(a_child_has_no_library_that_its_parent_loads_later),
+        cmocka_unit_test(a_child_has_no_base_of_a_later_library),
         cmocka_unit_test(a_child_keeps_inherited_code),
         cmocka_unit_test(nothing_is_early_where_a_file_was),
         cmocka_unit_test(a_file_of_before_costs_no_mappings),

@@ -101,6 +101,23 @@ static void from_the_time_that_memory_is_there(void **state)
     place_free(made.place);
 }
 
+/* A heap that grows downwards and upwards, and is told of as a whole. */
+static void what_is_new_of_memory_that_was_there_in_part(void **state)
+{
+    const struct code_symbol symbols[] = {symbol(HEAP + 0x100, 0x40, 1),
+                                          symbol(HEAP + 0x1100, 0x40, 2),
+                                          symbol(HEAP + 0x2100, 0x40, 3)};
+    struct made made;
+
+    (void)state;
+    begin(&made);
+    map(&made, 7, 500, HEAP + 0x1000, 0x1000, PLACE_ANONYMOUS);
+    map(&made, 7, 600, HEAP, 0x3000, PLACE_ANONYMOUS);
+    add(&made, 7, symbols, 3);
+    assert_string_equal(pieces(&made), "7 601 100 40 1;7 501 1100 40 2;7 601 2100 40 3;");
+    place_free(made.place);
+}
+
 /* As of memory that perf found when it was attached. */
 static void from_the_beginning(void **state)
 {
@@ -248,6 +265,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(from_the_time_that_memory_is_there),
+        cmocka_unit_test(what_is_new_of_memory_that_was_there_in_part),
         cmocka_unit_test(from_the_beginning),
         cmocka_unit_test(not_in_files_and_not_elsewhere),
         cmocka_unit_test(a_file_hides_them_until_memory_is_there_again),
