@@ -219,6 +219,26 @@ static void impossible_headers(void **state)
     }
 }
 
+/* Each list of ids lies within the file; but no file has an id twice. */
+static void more_ids_than_the_file_holds(void **state)
+{
+    struct build content = {0}, data = {0};
+    const struct build_attr attrs[] = {one_attr, one_attr};
+    const struct build_file file = {.attrs = attrs, .attr_count = 2, .data = &data};
+    const size_t entry = 104 + 32; /* of the first one, behind the ids of both */
+
+    (void)state;
+    a_round(&data);
+    build_file(&content, &file);
+    for (size_t i = 0; i < 2; i++) {
+        build_set_u64(&content, entry + i * 144 + 128, 0);
+        build_set_u64(&content, entry + i * 144 + 136, content.size / 2 / 8 * 8 + 8);
+    }
+    expect_refusal(&content, -EBADMSG, entry + 144 + 128, "more ids");
+    build_free(&content);
+    build_free(&data);
+}
+
 static void ids_at_different_places(void **state)
 {
     struct build content = {0}, data = {0};
@@ -309,6 +329,7 @@ int main(void)
         cmocka_unit_test(old_header_has_no_features),
         cmocka_unit_test(what_is_no_perf_data),
         cmocka_unit_test(impossible_headers),
+        cmocka_unit_test(more_ids_than_the_file_holds),
         cmocka_unit_test(ids_at_different_places),
         cmocka_unit_test(what_is_no_regular_file),
         cmocka_unit_test(file_of_another_user),

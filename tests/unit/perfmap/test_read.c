@@ -172,6 +172,7 @@ static void lines_that_are_no_entries(void **state)
         "1000",
         "x1000 10 f",
         "0x 10 f",
+        "1x1000 10 f",
         "1000 0xg f",
         "1000,10,f",
         "1000 10g 1000 10 f", /* two writers at once */
