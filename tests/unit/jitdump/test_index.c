@@ -444,6 +444,7 @@ static void same_code(void **state)
     assert_true(jitdump_same_code(b.dump, &codes[6], b.dump, &codes[7]));
     assert_false(jitdump_same_code(b.dump, &codes[7], b.dump, &codes[8]));
     assert_false(jitdump_same_code(b.dump, &codes[0], b.dump, &codes[7]));
+    assert_false(jitdump_same_code(b.dump, &codes[7], b.dump, &codes[0]));
     close_index(&a);
     close_index(&b);
     builder_done(&one);
