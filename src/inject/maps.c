@@ -80,11 +80,12 @@ static bool accept_time(const struct recording *recording, const struct find *fi
 
     if (written == 0 || begin <= written || begin - written < COARSE)
         return true;
-    diag_report(recording->diag, force ? DIAG_NOTE : DIAG_WARNING, find->path, DIAG_NO_OFFSET,
-                "was last written %.1f s before process %u began, so it is of an earlier one of "
-                "that pid: %s",
-                (double)(begin - written) / SECOND, pid,
-                force ? "taken all the same" : "left out; --force takes it");
+    diag_report(
+        recording->diag, force ? DIAG_NOTE : DIAG_WARNING, find->path, DIAG_NO_OFFSET,
+        "was last written at least %.1f s before process %u began, so it is of an earlier one of "
+        "that pid: %s",
+        (double)(begin - written) / SECOND, pid,
+        force ? "taken all the same" : "left out; --force takes it");
     return force;
 }
 
