@@ -91,10 +91,10 @@ struct task_life owner_life(const struct recording *recording, const struct clai
 
     for (size_t i = 0; i < claim->count; i++) {
         const struct marker *marker = claim->markers[i];
-        struct task_life life = tasks_life(&recording->tasks, marker->pid, marker->time);
-        life.begin = marker->time > life.begin ? marker->time : life.begin;
-        whole.begin = life.begin < whole.begin ? life.begin : whole.begin;
-        whole.end = life.end > whole.end ? life.end : whole.end;
+        const uint64_t end = tasks_life_end(&recording->tasks, marker->pid, marker->time);
+        /* Its program began before that. */
+        whole.begin = marker->time < whole.begin ? marker->time : whole.begin;
+        whole.end = end > whole.end ? end : whole.end;
     }
     return whole;
 }

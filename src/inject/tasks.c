@@ -59,25 +59,12 @@ static size_t count_up_to(const struct tasks *tasks, uint32_t pid, uint64_t time
     return low;
 }
 
-static bool begins_life(const struct tasks *tasks, size_t number, uint32_t pid)
-{
-    return number < tasks->count && tasks->list[number].pid == pid &&
-           tasks->list[number].kind != TASK_EXIT;
-}
-
-struct task_life tasks_life(const struct tasks *tasks, uint32_t pid, uint64_t time)
+uint64_t tasks_life_end(const struct tasks *tasks, uint32_t pid, uint64_t time)
 {
     const size_t next = count_up_to(tasks, pid, time);
-    struct task_life life = {.begin = 0, .end = UINT64_MAX};
 
-    if (next < tasks->count && tasks->list[next].pid == pid)
-        life.end = tasks->list[next].time;
-    /* Where threads go on after the first one has ended, there is an exit in between. */
-    if (next > 0 && begins_life(tasks, next - 1, pid))
-        life.begin = tasks->list[next - 1].time;
-    else if (next > 1 && begins_life(tasks, next - 2, pid))
-        life.begin = tasks->list[next - 2].time;
-    return life;
+    return next < tasks->count && tasks->list[next].pid == pid ? tasks->list[next].time
+                                                               : UINT64_MAX;
 }
 
 struct task_life tasks_all_lives(const struct tasks *tasks, uint32_t pid)
@@ -85,7 +72,8 @@ struct task_life tasks_all_lives(const struct tasks *tasks, uint32_t pid)
     const size_t first = pid ? count_up_to(tasks, pid - 1, UINT64_MAX) : 0;
     struct task_life life = {.begin = 0, .end = UINT64_MAX};
 
-    if (begins_life(tasks, first, pid))
+    if (first < tasks->count && tasks->list[first].pid == pid &&
+        tasks->list[first].kind != TASK_EXIT)
         life.begin = tasks->list[first].time;
     return life;
 }

@@ -37,8 +37,8 @@ struct task_life {
     uint64_t end;   /* of the next fork, exec or exit of that pid; UINT64_MAX: none */
 };
 
-/* The life of a pid that holds `time`. */
-struct task_life tasks_life(const struct tasks *tasks, uint32_t pid, uint64_t time);
+/* The end of the life of a pid that holds `time`. */
+uint64_t tasks_life_end(const struct tasks *tasks, uint32_t pid, uint64_t time);
 /* All its lives as one; the end is not known. */
 struct task_life tasks_all_lives(const struct tasks *tasks, uint32_t pid);
 
