@@ -430,6 +430,33 @@ static void foreign_bytes_between_records(void **state)
     }
 }
 
+/* As if a part of another dump had got in between: whole records, but of another month. */
+static void records_of_another_time_are_foreign(void **state)
+{
+    struct builder builder;
+    struct opened opened;
+    struct load foreign = plain;
+
+    (void)state;
+    foreign.time = plain.time + ((uint64_t)1 << 50);
+    builder_init(&builder, false);
+    put_header(&builder);
+    put_load(&builder, &plain); /* from which times are known */
+    put_load(&builder, &plain);
+    const size_t from = builder.size;
+    put_fill(&builder, 'x', 20);
+    put_load(&builder, &foreign);
+    put_load(&builder, &foreign);
+    const size_t after = put_load(&builder, &plain);
+    put_close(&builder, plain.time);
+    open_index(&opened, write_dump(&builder));
+    assert_int_equal(opened.index.count, 3);
+    assert_int_equal(jitdump_index_code(&opened.index, 2)->name, after + 56);
+    assert_int_equal(opened.index.stats.skipped_bytes, after - from);
+    close_index(&opened);
+    builder_done(&builder);
+}
+
 /* The good record may lie anyhow across the end of the buffer, which holds 2^18 bytes. */
 static void foreign_bytes_up_to_the_end_of_the_buffer(void **state)
 {
@@ -564,6 +591,7 @@ int main(void)
         cmocka_unit_test(reports_are_few),
         cmocka_unit_test(cut_at_every_byte),
         cmocka_unit_test(foreign_bytes_between_records),
+        cmocka_unit_test(records_of_another_time_are_foreign),
         cmocka_unit_test(foreign_bytes_up_to_the_end_of_the_buffer),
         cmocka_unit_test(foreign_bytes_at_start_and_end),
         cmocka_unit_test(wrong_size_does_not_swallow_others),
