@@ -37,7 +37,7 @@ static int add_load(struct indexing *indexing, const struct jitdump_record *reco
     indexing->others += code->pid != indexing->dump->header.pid;
     int err = pairing_load(&indexing->pairing, code, number);
     if (!err && indexing->has_moves)
-        err = map_put(&indexing->latest, record->load.index, record->load.pid, number);
+        err = hashmap_put(&indexing->latest, record->load.index, record->load.pid, number);
     return err;
 }
 
@@ -58,7 +58,7 @@ static int expect_moves(struct indexing *indexing)
         const struct code *code = jitdump_index_code(indexing->index, i);
         const uint8_t *index =
             window_at(&window, code->name - LOAD_INDEX_SIZE, LOAD_INDEX_SIZE, NULL);
-        err = index ? map_put(&indexing->latest, bytes_u64(index, window.swapped), code->pid, i)
+        err = index ? hashmap_put(&indexing->latest, bytes_u64(index, window.swapped), code->pid, i)
                     : window.error;
     }
     window_release(&window);
@@ -83,7 +83,7 @@ static int add_move(struct indexing *indexing, const struct jitdump_record *reco
 
     if (err)
         return err;
-    const uint64_t *latest = map_find(&indexing->latest, record->move.index, record->move.pid);
+    const uint64_t *latest = hashmap_find(&indexing->latest, record->move.index, record->move.pid);
     if (!latest) {
         indexing->moves_unresolved++;
         return 0;
@@ -105,7 +105,7 @@ static int add_move(struct indexing *indexing, const struct jitdump_record *reco
     if (!code)
         return -ENOMEM;
     *code = moved;
-    return map_put(&indexing->latest, record->move.index, record->move.pid, index->count - 1);
+    return hashmap_put(&indexing->latest, record->move.index, record->move.pid, index->count - 1);
 }
 
 int indexing_add(struct indexing *indexing, const struct jitdump_record *record)
@@ -127,7 +127,7 @@ int indexing_add(struct indexing *indexing, const struct jitdump_record *record)
 
 void indexing_clear(struct indexing *indexing)
 {
-    map_clear(&indexing->latest);
+    hashmap_clear(&indexing->latest);
     pairing_clear(&indexing->pairing);
     jitdump_reader_free(indexing->reader);
     *indexing = (struct indexing){0};

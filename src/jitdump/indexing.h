@@ -3,7 +3,7 @@
 #ifndef JITDUMP_INDEXING_H
 #define JITDUMP_INDEXING_H
 
-#include "map.h"
+#include "jitinject/hashmap.h"
 #include "pairing.h"
 
 #include "jitinject/jitdump.h"
@@ -13,7 +13,7 @@ struct indexing {
     struct jitdump_index *index;
     struct jitdump_reader *reader; /* owned */
     struct pairing pairing;
-    struct map latest; /* code_index and pid to the piece that a MOVE of it concerns */
+    struct hashmap latest; /* code_index and pid to the piece that a MOVE of it concerns */
     bool has_moves;
     uint64_t moves_unresolved, without_bytes, nameless, others;
     uint16_t source;

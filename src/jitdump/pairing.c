@@ -12,7 +12,7 @@
 
 void pairing_clear(struct pairing *pairing)
 {
-    map_clear(&pairing->debugs);
+    hashmap_clear(&pairing->debugs);
     free(pairing->guesses);
     *pairing = (struct pairing){0};
 }
@@ -21,7 +21,7 @@ int pairing_debug(struct pairing *pairing, const struct jitdump_record *record)
 {
     uint64_t addr = record->debug.addr;
 
-    if (map_find(&pairing->debugs, addr, 0)) {
+    if (hashmap_find(&pairing->debugs, addr, 0)) {
         pairing->unpaired++; /* the one before it: perf lets the later one win as well */
     } else if (pairing->debugs.count >= WAITING_LIMIT) {
         pairing->unpaired++;
@@ -29,7 +29,7 @@ int pairing_debug(struct pairing *pairing, const struct jitdump_record *record)
     }
     pairing->last_addr = addr;
     pairing->last_debug = record->offset;
-    return map_put(&pairing->debugs, addr, 0, record->offset);
+    return hashmap_put(&pairing->debugs, addr, 0, record->offset);
 }
 
 void pairing_unwinding(struct pairing *pairing, const struct jitdump_record *record)
@@ -59,7 +59,7 @@ static int pair_debug(struct pairing *pairing, struct code *code, size_t number)
     if (!pairing->debugs.count)
         return 0;
     pairing->last_debug = 0;
-    if (map_take(&pairing->debugs, code->addr, 0, &debug)) {
+    if (hashmap_take(&pairing->debugs, code->addr, 0, &debug)) {
         code->debug = debug;
         return 0;
     }
@@ -103,7 +103,7 @@ int pairing_append(struct pairing *pairing, struct pairing *later, size_t first)
         joined.guesses[joined.guess_count++].code += first;
     }
     joined.unpaired += pairing->unpaired;
-    map_clear(&pairing->debugs);
+    hashmap_clear(&pairing->debugs);
     free(later->guesses);
     *later = (struct pairing){0};
     *pairing = joined;
@@ -135,7 +135,7 @@ static struct leftover *find_leftover(struct leftover *leftovers, size_t count, 
 
 static struct leftover *list_leftovers(const struct pairing *pairing)
 {
-    const struct map *debugs = &pairing->debugs;
+    const struct hashmap *debugs = &pairing->debugs;
     struct leftover *leftovers = calloc(debugs->count, sizeof(*leftovers));
     size_t count = 0;
 

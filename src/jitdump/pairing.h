@@ -9,7 +9,7 @@
 #ifndef JITDUMP_PAIRING_H
 #define JITDUMP_PAIRING_H
 
-#include "map.h"
+#include "jitinject/hashmap.h"
 
 #include "jitinject/jitdump.h"
 
@@ -21,7 +21,7 @@ struct pairing_guess {
 
 /* All zero: nothing waits. */
 struct pairing {
-    struct map debugs; /* address to offset, of each DEBUG_INFO that waits for its LOAD */
+    struct hashmap debugs; /* address to offset, of each DEBUG_INFO that waits for its LOAD */
     uint64_t last_addr,
         last_debug; /* the DEBUG_INFO after which no LOAD came yet; offset 0: none */
     struct pairing_guess *guesses;
