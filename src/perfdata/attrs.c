@@ -25,7 +25,6 @@ enum {
 
 #define TYPE_SOFTWARE  1
 #define SOFTWARE_DUMMY 9
-#define SLOTS_AT_FIRST 64
 #define WORD           8
 #define SAMPLE_ANY_ID  (SAMPLE_ID | SAMPLE_IDENTIFIER)
 
@@ -114,55 +113,15 @@ static bool same_layout(const struct layout *a, const struct layout *b)
            a->tail_time == b->tail_time && a->tail_id == b->tail_id && a->tail_size == b->tail_size;
 }
 
-/* The finalizer of MurmurHash3: ids are small consecutive numbers. */
-static size_t hash(uint64_t id)
-{
-    id = (id ^ id >> 33) * UINT64_C(0xff51afd7ed558ccd);
-    id = (id ^ id >> 33) * UINT64_C(0xc4ceb9fe1a85ec53);
-    return (size_t)(id ^ id >> 33);
-}
-
-/* The slot of an id, or the free one where it belongs. */
-static struct id_slot *find_slot(struct id_slot *slots, size_t count, uint64_t id)
-{
-    size_t at = hash(id) & (count - 1);
-
-    while (slots[at].attr && slots[at].id != id)
-        at = (at + 1) & (count - 1);
-    return &slots[at];
-}
-
-static int grow_slots(struct attrs *attrs)
-{
-    size_t count = attrs->slot_count ? attrs->slot_count * 2 : SLOTS_AT_FIRST;
-    struct id_slot *slots = calloc(count, sizeof(*slots));
-
-    if (!slots)
-        return -ENOMEM;
-    for (size_t i = 0; i < attrs->slot_count; i++)
-        if (attrs->slots[i].attr)
-            *find_slot(slots, count, attrs->slots[i].id) = attrs->slots[i];
-    free(attrs->slots);
-    attrs->slots = slots;
-    attrs->slot_count = count;
-    return 0;
-}
-
+/* An id that several attrs claim is the first one's. */
 static int add_ids(struct attrs *attrs, const struct perfdata_attr *attr, size_t number)
 {
-    for (size_t i = 0; i < attr->id_count; i++) {
-        if ((attrs->ids_used + 1) * 2 > attrs->slot_count) {
-            int err = grow_slots(attrs);
-            if (err)
-                return err;
-        }
-        struct id_slot *slot = find_slot(attrs->slots, attrs->slot_count, attr->ids[i]);
-        if (slot->attr)
-            continue;
-        *slot = (struct id_slot){attr->ids[i], number + 1};
-        attrs->ids_used++;
-    }
-    return 0;
+    int err = 0;
+
+    for (size_t i = 0; i < attr->id_count && !err; i++)
+        if (!hashmap_find(&attrs->by_id, attr->ids[i], 0))
+            err = hashmap_put(&attrs->by_id, attr->ids[i], 0, number);
+    return err;
 }
 
 int attrs_add(struct attrs *attrs, const uint8_t *bytes, size_t size, const uint8_t *ids,
@@ -203,7 +162,7 @@ void attrs_clear(struct attrs *attrs)
         free(attrs->list[i].ids);
     free(attrs->list);
     free(attrs->layouts);
-    free(attrs->slots);
+    hashmap_clear(&attrs->by_id);
     *attrs = (struct attrs){0};
 }
 
@@ -212,10 +171,8 @@ const struct layout *attrs_layout_of_id(const struct attrs *attrs, uint64_t id)
     /* Events that perf record makes up itself say 0: they are of the first. */
     if (id == 0)
         return &attrs->layouts[0];
-    if (!attrs->slot_count)
-        return NULL;
-    const struct id_slot *slot = find_slot(attrs->slots, attrs->slot_count, id);
-    return slot->attr ? &attrs->layouts[slot->attr - 1] : NULL;
+    const uint64_t *number = hashmap_find(&attrs->by_id, id, 0);
+    return number ? &attrs->layouts[*number] : NULL;
 }
 
 size_t attrs_mapping_attr(const struct attrs *attrs)

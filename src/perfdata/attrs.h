@@ -3,6 +3,7 @@
 #ifndef JITINJECT_PERFDATA_ATTRS_H
 #define JITINJECT_PERFDATA_ATTRS_H
 
+#include "jitinject/hashmap.h"
 #include "jitinject/perfdata.h"
 
 /* PERF_SAMPLE_* of perf_event.h, as far as they decide where something is. */
@@ -30,19 +31,13 @@ struct layout {
     uint16_t tail_time, tail_id, tail_size;
 };
 
-struct id_slot {
-    uint64_t id;
-    size_t attr; /* number of the attr + 1; 0: free */
-};
-
 struct attrs {
     struct perfdata_attr *list;
     struct layout *layouts; /* one for each */
     size_t count, list_capacity, layouts_capacity;
     bool timed;   /* samples of one of them, at least, have a time */
     bool uniform; /* all layouts are the same: nobody needs to know which attr a record is of */
-    struct id_slot *slots; /* hash table of 2^n, at most half full */
-    size_t slot_count, ids_used;
+    struct hashmap by_id; /* id to the number of its attr */
 };
 
 /*
@@ -54,7 +49,7 @@ int attrs_add(struct attrs *attrs, const uint8_t *bytes, size_t size, const uint
               size_t id_count, bool swapped, bool big_endian);
 void attrs_clear(struct attrs *attrs);
 
-/* The attr of an id, or NULL. */
+/* The layout of the attr that has the id; NULL: none has. */
 const struct layout *attrs_layout_of_id(const struct attrs *attrs, uint64_t id);
 
 /* The attr whose mapping events count: its number, or attrs->count where there is none at all. */

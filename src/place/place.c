@@ -27,7 +27,7 @@ void place_free(struct place *place)
     for (size_t i = 0; i < place->process_count; i++)
         process_free(place->processes[i]);
     free(place->processes);
-    free(place->table);
+    hashmap_clear(&place->by_pid);
     free(place->forks);
     free(place->execs);
     free(place->files);

@@ -3,6 +3,7 @@
 #ifndef PLACE_INTERNAL_H
 #define PLACE_INTERNAL_H
 
+#include "jitinject/hashmap.h"
 #include "jitinject/place.h"
 #include "jitinject/rangemap.h"
 
@@ -124,8 +125,7 @@ struct place {
 
     struct process **processes; /* in order of appearance */
     size_t process_count, process_capacity;
-    struct process **table; /* by pid, open addressing */
-    size_t table_size;
+    struct hashmap by_pid; /* number of the process; of its first life */
 
     struct fork *forks;
     size_t fork_count, fork_capacity;

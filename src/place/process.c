@@ -10,33 +10,11 @@
 #include <errno.h>
 #include <stdlib.h>
 
-static size_t table_slot(const struct place *place, uint32_t pid)
-{
-    size_t slot = (pid * UINT32_C(2654435761)) & (place->table_size - 1);
-
-    while (place->table[slot] && place->table[slot]->pid != pid)
-        slot = (slot + 1) & (place->table_size - 1);
-    return slot;
-}
-
 struct process *process_find(const struct place *place, uint32_t pid)
 {
-    return place->table_size ? place->table[table_slot(place, pid)] : NULL;
-}
+    const uint64_t *number = hashmap_find(&place->by_pid, pid, 0);
 
-static int table_grow(struct place *place)
-{
-    size_t size = place->table_size ? 2 * place->table_size : 64;
-    struct process **table = calloc(size, sizeof(struct process *));
-
-    if (!table)
-        return -ENOMEM;
-    free(place->table);
-    place->table = table;
-    place->table_size = size;
-    for (size_t i = 0; i < place->process_count; i++)
-        table[table_slot(place, place->processes[i]->pid)] = place->processes[i];
-    return 0;
+    return number ? place->processes[*number] : NULL;
 }
 
 struct process *process_get(struct place *place, uint32_t pid)
@@ -45,18 +23,17 @@ struct process *process_get(struct place *place, uint32_t pid)
 
     if (process)
         return process;
-    if (place->process_count * 2 >= place->table_size && table_grow(place))
-        return NULL;
     if (!array_reserve(&place->processes, &place->process_capacity, place->process_count + 1))
         return NULL;
     process = calloc(1, sizeof(*process));
-    if (!process)
+    if (!process || hashmap_put(&place->by_pid, pid, 0, place->process_count) < 0) {
+        free(process);
         return NULL;
+    }
     process->pid = pid;
     process->first = process;
     process->number = (uint32_t)place->process_count;
     place->processes[place->process_count++] = process;
-    place->table[table_slot(place, pid)] = process;
     return process;
 }
 
