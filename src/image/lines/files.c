@@ -6,92 +6,38 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SLOTS_MIN 64
 /* Readers show it as they show what they do not know. */
 #define UNKNOWN_FILE "??"
 /* Runtimes may have URLs for paths; those of this scheme are paths. */
 #define FILE_SCHEME "file://"
 
-struct lines_known {
-    uint64_t key;
-    uint32_t index;
-    bool used;
-};
+/* In place of the directory of a file: the name is that of a directory. */
+#define NO_DIRECTORY UINT32_MAX
 
-/* Keys: of a file its directory and its name, of a directory its own name alone. */
-static uint64_t file_key(uint32_t directory, uint32_t name)
+static const uint64_t *find(const struct lines_files *files, uint32_t directory, uint32_t name)
 {
-    return (uint64_t)directory << 32 | name;
+    return hashmap_find(&files->numbers, name, directory);
 }
 
-static uint64_t directory_key(uint32_t name)
+static void remember(struct lines_files *files, uint32_t directory, uint32_t name, size_t number)
 {
-    return file_key(UINT32_MAX, name);
-}
-
-static size_t slot_of(uint64_t key, size_t count)
-{
-    return (size_t)((key * 0x9e3779b97f4a7c15u) >> 32) & (count - 1);
-}
-
-static bool grow(struct lines_files *files)
-{
-    const size_t count = files->slot_count ? 2 * files->slot_count : SLOTS_MIN;
-
-    if (files->used < files->slot_count / 2)
-        return true;
-    struct lines_known *slots = calloc(count, sizeof(*slots));
-    if (!slots)
-        return false;
-    for (size_t i = 0; i < files->slot_count; i++) {
-        size_t at = slot_of(files->slots[i].key, count);
-        if (!files->slots[i].used)
-            continue;
-        while (slots[at].used)
-            at = (at + 1) & (count - 1);
-        slots[at] = files->slots[i];
-    }
-    free(files->slots);
-    files->slots = slots;
-    files->slot_count = count;
-    return true;
-}
-
-/* The slot of a key: used, or free to be filled. NULL: memory is out. */
-static struct lines_known *find(struct lines_files *files, uint64_t key)
-{
-    if (!grow(files)) {
-        files->failed = true;
-        return NULL;
-    }
-    size_t at = slot_of(key, files->slot_count);
-    while (files->slots[at].used && files->slots[at].key != key)
-        at = (at + 1) & (files->slot_count - 1);
-    return &files->slots[at];
-}
-
-static void fill(struct lines_files *files, struct lines_known *slot, uint64_t key, size_t index)
-{
-    *slot = (struct lines_known){.key = key, .index = (uint32_t)index, .used = true};
-    files->used++;
+    files->failed |= hashmap_put(&files->numbers, name, directory, number) < 0;
 }
 
 static uint32_t add_directory(struct lines_files *files, const char *path, size_t size)
 {
     const uint32_t name = lines_strings_add(files->strings, path, size);
-    struct lines_known *slot = find(files, directory_key(name));
+    const uint64_t *known = find(files, NO_DIRECTORY, name);
 
-    if (!slot)
-        return 0;
-    if (slot->used)
-        return slot->index;
+    if (known)
+        return (uint32_t)*known;
     if (!array_reserve(&files->directories, &files->directory_capacity,
                        files->directory_count + 1)) {
         files->failed = true;
         return 0;
     }
     files->directories[files->directory_count] = name;
-    fill(files, slot, directory_key(name), files->directory_count);
+    remember(files, NO_DIRECTORY, name, files->directory_count);
     return (uint32_t)files->directory_count++;
 }
 
@@ -99,18 +45,16 @@ static uint32_t add_file(struct lines_files *files, uint32_t directory, const ch
                          size_t size)
 {
     const uint32_t name = lines_strings_add(files->strings, base, size);
-    struct lines_known *slot = find(files, file_key(directory, name));
+    const uint64_t *known = find(files, directory, name);
 
-    if (!slot)
-        return 0;
-    if (slot->used)
-        return slot->index;
+    if (known)
+        return (uint32_t)*known;
     if (!array_reserve(&files->files, &files->file_capacity, files->file_count + 1)) {
         files->failed = true;
         return 0;
     }
     files->files[files->file_count] = (struct lines_file){.directory = directory, .name = name};
-    fill(files, slot, file_key(directory, name), files->file_count);
+    remember(files, directory, name, files->file_count);
     return (uint32_t)files->file_count++;
 }
 
@@ -142,15 +86,13 @@ void lines_files_free(struct lines_files *files)
 {
     free(files->directories);
     free(files->files);
-    free(files->slots);
+    hashmap_clear(&files->numbers);
     *files = (struct lines_files){0};
 }
 
 void lines_files_clear(struct lines_files *files)
 {
-    if (files->slots)
-        memset(files->slots, 0, files->slot_count * sizeof(*files->slots));
-    files->used = 0;
+    hashmap_empty(&files->numbers);
     files->file_count = 0;
     files->directory_count = 0;
     lines_files_forget(files);

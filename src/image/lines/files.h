@@ -3,6 +3,7 @@
 #ifndef JITINJECT_LINES_FILES_H
 #define JITINJECT_LINES_FILES_H
 
+#include "jitinject/hashmap.h"
 #include "strings.h"
 
 #include <stddef.h>
@@ -21,10 +22,9 @@ struct lines_files {
     uint32_t *directories; /* in .debug_line_str; [0] is that of the compilation */
     struct lines_file *files;
     size_t directory_count, directory_capacity, file_count, file_capacity;
-    uint32_t first_path;       /* of the first file, in .debug_line_str */
-    struct lines_known *slots; /* directories and files by what they are; a power of two, or none */
-    size_t slot_count, used;
-    const char *last; /* the text of the last look-up */
+    uint32_t first_path;    /* of the first file, in .debug_line_str */
+    struct hashmap numbers; /* of directories and files, by name and directory */
+    const char *last;       /* the text of the last look-up */
     size_t last_size;
     uint32_t last_index;
     bool failed; /* memory was out */

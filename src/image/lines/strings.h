@@ -4,11 +4,11 @@
 #define JITINJECT_LINES_STRINGS_H
 
 #include "buffer.h"
+#include "jitinject/hashmap.h"
 
 struct lines_strings {
     struct lines_buffer text;
-    struct lines_string *slots; /* open addressing; a power of two, or none */
-    size_t slot_count, used;
+    struct hashmap offsets; /* hash of a text to where it is */
 };
 
 void lines_strings_free(struct lines_strings *strings);
