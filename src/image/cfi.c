@@ -2,46 +2,33 @@
 #include "cfi.h"
 
 #include "cursor.h"
+#include "eh_frame.h"
 #include "jitinject/array.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Pointer encodings: Linux Standard Base, "DWARF Exception Header Encoding". */
-#define ENCODING_FORMAT 0x0f
-#define ENCODING_ABSPTR 0x00
-#define ENCODING_UDATA2 0x02
-#define ENCODING_UDATA4 0x03
-#define ENCODING_UDATA8 0x04
-#define ENCODING_SDATA2 0x0a
-#define ENCODING_SDATA4 0x0b
-#define ENCODING_SDATA8 0x0c
-#define ENCODING_BASE   0xf0 /* with the bit for indirect ones, which lead to memory we lack */
-#define ENCODING_PCREL  0x10
-#define ENCODING_DATA   0x30
-#define ENCODING_OMIT   0xff
-
 /* The value itself, sign-extended to 64 bits. */
 static bool read_value(struct cursor *cursor, uint8_t format, bool is_64bit, uint64_t *value)
 {
-    if (format == ENCODING_ABSPTR)
-        format = is_64bit ? ENCODING_UDATA8 : ENCODING_UDATA4;
+    if (format == DW_EH_PE_absptr)
+        format = is_64bit ? DW_EH_PE_udata8 : DW_EH_PE_udata4;
     switch (format) {
-    case ENCODING_UDATA2:
+    case DW_EH_PE_udata2:
         *value = cursor_u16(cursor);
         break;
-    case ENCODING_SDATA2:
+    case DW_EH_PE_sdata2:
         *value = (uint64_t)(int16_t)cursor_u16(cursor);
         break;
-    case ENCODING_UDATA4:
+    case DW_EH_PE_udata4:
         *value = cursor_u32(cursor);
         break;
-    case ENCODING_SDATA4:
+    case DW_EH_PE_sdata4:
         *value = (uint64_t)(int32_t)cursor_u32(cursor);
         break;
-    case ENCODING_UDATA8:
-    case ENCODING_SDATA8:
+    case DW_EH_PE_udata8:
+    case DW_EH_PE_sdata8:
         *value = cursor_u64(cursor);
         break;
     default:
@@ -53,15 +40,15 @@ static bool read_value(struct cursor *cursor, uint8_t format, bool is_64bit, uin
 static bool read_pointer(const struct cfi_data *data, struct cursor *cursor, uint8_t encoding,
                          uint64_t address, uint64_t *value)
 {
-    if (!read_value(cursor, encoding & ENCODING_FORMAT, data->is_64bit, value))
+    if (!read_value(cursor, encoding & EH_PE_FORM, data->is_64bit, value))
         return false;
-    switch (encoding & ENCODING_BASE) {
+    switch (encoding & EH_PE_BASE) {
     case 0:
         break;
-    case ENCODING_PCREL:
+    case DW_EH_PE_pcrel:
         *value += address;
         break;
-    case ENCODING_DATA:
+    case DW_EH_PE_datarel:
         *value += data->header_addr;
         break;
     default:
@@ -88,7 +75,7 @@ static bool parse_augmentation(const struct cfi_data *data, struct cursor *curso
 {
     uint64_t ignored;
 
-    cie->encoding = ENCODING_ABSPTR;
+    cie->encoding = DW_EH_PE_absptr;
     if (*letters == '\0')
         return true;
     if (*letters++ != 'z')
@@ -108,8 +95,8 @@ static bool parse_augmentation(const struct cfi_data *data, struct cursor *curso
             cursor_u8(&augmentation);
             break;
         case 'P':
-            if (!read_value(&augmentation, cursor_u8(&augmentation) & ENCODING_FORMAT,
-                            data->is_64bit, &ignored))
+            if (!read_value(&augmentation, cursor_u8(&augmentation) & EH_PE_FORM, data->is_64bit,
+                            &ignored))
                 return false;
             break;
         case 'S':
@@ -122,7 +109,7 @@ static bool parse_augmentation(const struct cfi_data *data, struct cursor *curso
             return false;
         }
     }
-    return !augmentation.bad && cie->encoding != ENCODING_OMIT;
+    return !augmentation.bad && cie->encoding != DW_EH_PE_omit;
 }
 
 /* `cursor` is behind the id. */
@@ -190,7 +177,7 @@ static bool parse_fde(const struct cfi_data *data, struct cursor *cursor, const 
     const uint64_t address = data->frames_addr + (uint64_t)(cursor->at - data->frames);
 
     if (!read_pointer(data, cursor, cie->encoding, address, &fde->pc) ||
-        !read_value(cursor, cie->encoding & ENCODING_FORMAT, data->is_64bit, &fde->size))
+        !read_value(cursor, cie->encoding & EH_PE_FORM, data->is_64bit, &fde->size))
         return false;
     if (cie->has_augmentation)
         cursor_take(cursor, cursor_uleb(cursor));

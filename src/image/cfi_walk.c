@@ -1,25 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "cfi_walk.h"
 
+#include "eh_frame.h"
+
 #include <string.h>
-
-/* Signed LEB128 of at most 64 bits. */
-static int64_t take_sleb(struct cursor *cursor)
-{
-    uint64_t value = 0;
-
-    for (unsigned shift = 0; shift < 64; shift += 7) {
-        const uint8_t byte = cursor_u8(cursor);
-        value |= (uint64_t)(byte & 0x7f) << shift;
-        if (!(byte & 0x80)) {
-            if (byte & 0x40 && shift + 7 < 64)
-                value |= UINT64_MAX << (shift + 7);
-            return (int64_t)value;
-        }
-    }
-    cursor->bad = true;
-    return 0;
-}
 
 /* Registers that no machine has make the cursor bad. */
 static uint32_t take_register(struct cursor *cursor)
@@ -128,70 +112,70 @@ static bool run_extended(struct cfi_walk *walk, uint8_t opcode, uint64_t pc)
     uint64_t size;
 
     switch (opcode) {
-    case 0x00: /* nop */
+    case DW_CFA_nop:
         return true;
-    case 0x02: /* advance_loc1, 2, 4 */
+    case DW_CFA_advance_loc1:
         return advance(walk, pc, cursor_u8(cursor));
-    case 0x03:
+    case DW_CFA_advance_loc2:
         return advance(walk, pc, cursor_u16(cursor));
-    case 0x04:
+    case DW_CFA_advance_loc4:
         return advance(walk, pc, cursor_u32(cursor));
-    case 0x05: /* offset_extended */
+    case DW_CFA_offset_extended:
         reg = take_register(cursor);
         return set_factored(walk, CFI_OFFSET, reg, (int64_t)cursor_uleb(cursor));
-    case 0x06: /* restore_extended */
+    case DW_CFA_restore_extended:
         return restore(walk, take_register(cursor));
-    case 0x07: /* undefined */
+    case DW_CFA_undefined:
         return set_rule(&walk->row,
                         (struct cfi_rule){CFI_UNDEFINED, take_register(cursor), .block = NULL});
-    case 0x08: /* same_value */
+    case DW_CFA_same_value:
         return set_rule(&walk->row,
                         (struct cfi_rule){CFI_SAME, take_register(cursor), .block = NULL});
-    case 0x09: /* register */
+    case DW_CFA_register:
         reg = take_register(cursor);
         return set_rule(&walk->row,
                         (struct cfi_rule){CFI_REGISTER, reg, take_register(cursor), .block = NULL});
-    case 0x0a: /* remember_state */
+    case DW_CFA_remember_state:
         if (walk->depth == CFI_STATES_MAX)
             return false;
         walk->states[walk->depth++] = walk->row;
         return true;
-    case 0x0b: /* restore_state */
+    case DW_CFA_restore_state:
         if (walk->depth == 0)
             return false;
         walk->row = walk->states[--walk->depth];
         return true;
-    case 0x0c: /* def_cfa */
+    case DW_CFA_def_cfa:
         reg = take_register(cursor);
         return set_cfa(walk, reg, (int64_t)cursor_uleb(cursor));
-    case 0x0d: /* def_cfa_register */
+    case DW_CFA_def_cfa_register:
         return cfa->kind == CFI_OFFSET && set_cfa(walk, take_register(cursor), cfa->value);
-    case 0x0e: /* def_cfa_offset */
+    case DW_CFA_def_cfa_offset:
         return cfa->kind == CFI_OFFSET && set_cfa(walk, cfa->reg, (int64_t)cursor_uleb(cursor));
-    case 0x0f: /* def_cfa_expression */
+    case DW_CFA_def_cfa_expression:
         size = cursor_uleb(cursor);
         walk->row.cfa = (struct cfi_rule){
             .kind = CFI_EXPRESSION, .block = cursor_take(cursor, size), .block_size = (size_t)size};
         return size <= CFI_BLOCK_MAX;
-    case 0x10: /* expression */
+    case DW_CFA_expression:
         return set_block(walk, CFI_EXPRESSION, take_register(cursor));
-    case 0x11: /* offset_extended_sf */
+    case DW_CFA_offset_extended_sf:
         reg = take_register(cursor);
-        return set_factored(walk, CFI_OFFSET, reg, take_sleb(cursor));
-    case 0x12: /* def_cfa_sf */
+        return set_factored(walk, CFI_OFFSET, reg, cursor_sleb(cursor));
+    case DW_CFA_def_cfa_sf:
         reg = take_register(cursor);
-        return set_cfa_factored(walk, reg, take_sleb(cursor));
-    case 0x13: /* def_cfa_offset_sf */
-        return cfa->kind == CFI_OFFSET && set_cfa_factored(walk, cfa->reg, take_sleb(cursor));
-    case 0x14: /* val_offset, val_offset_sf */
+        return set_cfa_factored(walk, reg, cursor_sleb(cursor));
+    case DW_CFA_def_cfa_offset_sf:
+        return cfa->kind == CFI_OFFSET && set_cfa_factored(walk, cfa->reg, cursor_sleb(cursor));
+    case DW_CFA_val_offset:
         reg = take_register(cursor);
         return set_factored(walk, CFI_VAL_OFFSET, reg, (int64_t)cursor_uleb(cursor));
-    case 0x15:
+    case DW_CFA_val_offset_sf:
         reg = take_register(cursor);
-        return set_factored(walk, CFI_VAL_OFFSET, reg, take_sleb(cursor));
-    case 0x16: /* val_expression */
+        return set_factored(walk, CFI_VAL_OFFSET, reg, cursor_sleb(cursor));
+    case DW_CFA_val_expression:
         return set_block(walk, CFI_VAL_EXPRESSION, take_register(cursor));
-    case 0x2e: /* GNU_args_size: for throwing exceptions only */
+    case DW_CFA_GNU_args_size: /* for throwing exceptions only */
         cursor_skip_leb(cursor);
         return true;
     default: /* signed return addresses and register windows are no rules of registers */
@@ -208,14 +192,14 @@ static bool run_row(struct cfi_walk *walk, uint64_t pc)
     walk->next = UINT64_MAX;
     while (!cursor->bad && cursor_left(cursor)) {
         const uint8_t opcode = cursor_u8(cursor), low = opcode & 0x3f;
-        switch (opcode >> 6) {
-        case 1: /* advance_loc */
+        switch (opcode & 0xc0) {
+        case DW_CFA_advance_loc:
             good = advance(walk, pc, low);
             break;
-        case 2: /* offset */
+        case DW_CFA_offset:
             good = set_factored(walk, CFI_OFFSET, low, (int64_t)cursor_uleb(cursor));
             break;
-        case 3:
+        case DW_CFA_restore:
             good = restore(walk, low);
             break;
         default:
@@ -241,7 +225,7 @@ bool cfi_walk_start(struct cfi_walk *walk, const struct cfi_cie *cie, const stru
     walk->row.count = walk->initial.count = walk->depth = 0;
     walk->row.cfa = (struct cfi_rule){.kind = CFI_UNSPECIFIED};
     walk->code_align = cursor_uleb(&parameters);
-    walk->data_align = take_sleb(&parameters);
+    walk->data_align = cursor_sleb(&parameters);
     walk->return_register = cie->version == 1 ? cursor_u8(&parameters) : take_register(&parameters);
     if (parameters.bad || cie->signal_frame || cie->b_key)
         return false;

@@ -1,39 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 #include "cfi_write.h"
 
+#include "eh_frame.h"
 #include "jitinject/bytes.h"
-#include "lines/buffer.h"
+#include "leb.h"
 
 #include <string.h>
 
-/* DWARF 5, 7.24 and 7.7.1. */
+/* Operations of expressions: DWARF 5, 7.7.1. */
 enum {
-    DW_CFA_ADVANCE_LOC4 = 0x04,
-    DW_CFA_RESTORE_EXTENDED = 0x06,
-    DW_CFA_UNDEFINED = 0x07,
-    DW_CFA_SAME_VALUE = 0x08,
-    DW_CFA_REGISTER = 0x09,
-    DW_CFA_DEF_CFA_EXPRESSION = 0x0f,
-    DW_CFA_EXPRESSION = 0x10,
-    DW_CFA_OFFSET_EXTENDED_SF = 0x11,
-    DW_CFA_DEF_CFA_SF = 0x12,
-    DW_CFA_VAL_OFFSET_SF = 0x15,
-    DW_CFA_VAL_EXPRESSION = 0x16,
-
-    DW_OP_DEREF = 0x06,
-    DW_OP_CONST4U = 0x0c,
-    DW_OP_CONST8U = 0x0e,
-    DW_OP_CONSTS = 0x11,
-    DW_OP_DUP = 0x12,
-    DW_OP_DROP = 0x13,
-    DW_OP_PLUS = 0x22,
-    DW_OP_BRA = 0x28,
-    DW_OP_EQ = 0x29,
-    DW_OP_SKIP = 0x2f,
-    DW_OP_LIT0 = 0x30,
-    DW_OP_BREGX = 0x92,
-    DW_OP_DEREF_SIZE = 0x94,
-    DW_OP_NOP = 0x96,
+    DW_OP_deref = 0x06,
+    DW_OP_const4u = 0x0c,
+    DW_OP_const8u = 0x0e,
+    DW_OP_consts = 0x11,
+    DW_OP_dup = 0x12,
+    DW_OP_drop = 0x13,
+    DW_OP_plus = 0x22,
+    DW_OP_bra = 0x28,
+    DW_OP_eq = 0x29,
+    DW_OP_skip = 0x2f,
+    DW_OP_lit0 = 0x30,
+    DW_OP_bregx = 0x92,
+    DW_OP_deref_size = 0x94,
+    DW_OP_nop = 0x96,
 };
 
 static void put_u8(struct cfi_writer *writer, uint8_t value)
@@ -50,17 +39,18 @@ static void put_bytes(struct cfi_writer *writer, const void *bytes, size_t size)
 
 static void put_uleb(struct cfi_writer *writer, uint64_t value)
 {
-    writer->size = (size_t)(lines_write_uleb(writer->bytes + writer->size, value) - writer->bytes);
+    writer->size =
+        (size_t)(leb_write_unsigned(writer->bytes + writer->size, value) - writer->bytes);
 }
 
 static void put_sleb(struct cfi_writer *writer, int64_t value)
 {
-    writer->size = (size_t)(lines_write_sleb(writer->bytes + writer->size, value) - writer->bytes);
+    writer->size = (size_t)(leb_write_signed(writer->bytes + writer->size, value) - writer->bytes);
 }
 
 static void put_word(struct cfi_writer *writer, uint64_t value)
 {
-    put_u8(writer, writer->is_64bit ? DW_OP_CONST8U : DW_OP_CONST4U);
+    put_u8(writer, writer->is_64bit ? DW_OP_const8u : DW_OP_const4u);
     if (writer->is_64bit)
         bytes_put_u64(writer->bytes + writer->size, value, writer->swapped);
     else
@@ -70,14 +60,14 @@ static void put_word(struct cfi_writer *writer, uint64_t value)
 
 static void put_deref(struct cfi_writer *writer)
 {
-    put_u8(writer, writer->is_64bit ? DW_OP_DEREF : DW_OP_DEREF_SIZE);
+    put_u8(writer, writer->is_64bit ? DW_OP_deref : DW_OP_deref_size);
     if (!writer->is_64bit)
         put_u8(writer, 4);
 }
 
 void cfi_put_advance(struct cfi_writer *writer, uint32_t delta)
 {
-    put_u8(writer, DW_CFA_ADVANCE_LOC4);
+    put_u8(writer, DW_CFA_advance_loc4);
     bytes_put_u32(writer->bytes + writer->size, delta, writer->swapped);
     writer->size += 4;
 }
@@ -85,18 +75,18 @@ void cfi_put_advance(struct cfi_writer *writer, uint32_t delta)
 void cfi_put_rule(struct cfi_writer *writer, const struct cfi_rule *rule, enum cfi_purpose purpose)
 {
     static const uint8_t opcodes[] = {
-        [CFI_UNSPECIFIED] = DW_CFA_RESTORE_EXTENDED,
-        [CFI_UNDEFINED] = DW_CFA_UNDEFINED,
-        [CFI_SAME] = DW_CFA_SAME_VALUE,
-        [CFI_OFFSET] = DW_CFA_OFFSET_EXTENDED_SF,
-        [CFI_VAL_OFFSET] = DW_CFA_VAL_OFFSET_SF,
-        [CFI_REGISTER] = DW_CFA_REGISTER,
-        [CFI_EXPRESSION] = DW_CFA_EXPRESSION,
-        [CFI_VAL_EXPRESSION] = DW_CFA_VAL_EXPRESSION,
+        [CFI_UNSPECIFIED] = DW_CFA_restore_extended,
+        [CFI_UNDEFINED] = DW_CFA_undefined,
+        [CFI_SAME] = DW_CFA_same_value,
+        [CFI_OFFSET] = DW_CFA_offset_extended_sf,
+        [CFI_VAL_OFFSET] = DW_CFA_val_offset_sf,
+        [CFI_REGISTER] = DW_CFA_register,
+        [CFI_EXPRESSION] = DW_CFA_expression,
+        [CFI_VAL_EXPRESSION] = DW_CFA_val_expression,
     };
 
     if (purpose == CFI_OF_CFA)
-        put_u8(writer, rule->block ? DW_CFA_DEF_CFA_EXPRESSION : DW_CFA_DEF_CFA_SF);
+        put_u8(writer, rule->block ? DW_CFA_def_cfa_expression : DW_CFA_def_cfa_sf);
     else
         put_u8(writer, opcodes[rule->kind]);
     if (purpose != CFI_OF_CFA || !rule->block)
@@ -114,9 +104,9 @@ void cfi_put_rule(struct cfi_writer *writer, const struct cfi_rule *rule, enum c
 void cfi_put_expression(struct cfi_writer *writer, uint32_t reg, enum cfi_purpose purpose,
                         const struct cfi_writer *expression)
 {
-    static const uint8_t opcodes[] = {[CFI_OF_CFA] = DW_CFA_DEF_CFA_EXPRESSION,
-                                      [CFI_OF_PLACE] = DW_CFA_EXPRESSION,
-                                      [CFI_OF_VALUE] = DW_CFA_VAL_EXPRESSION};
+    static const uint8_t opcodes[] = {[CFI_OF_CFA] = DW_CFA_def_cfa_expression,
+                                      [CFI_OF_PLACE] = DW_CFA_expression,
+                                      [CFI_OF_VALUE] = DW_CFA_val_expression};
 
     put_u8(writer, opcodes[purpose]);
     if (purpose != CFI_OF_CFA)
@@ -127,7 +117,7 @@ void cfi_put_expression(struct cfi_writer *writer, uint32_t reg, enum cfi_purpos
 
 static void put_register(struct cfi_writer *writer, uint64_t reg, int64_t offset)
 {
-    put_u8(writer, DW_OP_BREGX);
+    put_u8(writer, DW_OP_bregx);
     put_uleb(writer, reg);
     put_sleb(writer, offset);
 }
@@ -148,15 +138,15 @@ static size_t put_branch(struct cfi_writer *writer, uint8_t opcode)
 
 size_t cfi_put_branch_if_equal(struct cfi_writer *writer, uint64_t word)
 {
-    put_u8(writer, DW_OP_DUP);
+    put_u8(writer, DW_OP_dup);
     put_word(writer, word);
-    put_u8(writer, DW_OP_EQ);
-    return put_branch(writer, DW_OP_BRA);
+    put_u8(writer, DW_OP_eq);
+    return put_branch(writer, DW_OP_bra);
 }
 
 size_t cfi_put_skip(struct cfi_writer *writer)
 {
-    return put_branch(writer, DW_OP_SKIP);
+    return put_branch(writer, DW_OP_skip);
 }
 
 void cfi_land_branch(struct cfi_writer *writer, size_t branch)
@@ -168,7 +158,7 @@ void cfi_land_branch(struct cfi_writer *writer, size_t branch)
 void cfi_put_alternative(struct cfi_writer *writer, const struct cfi_rule *rule,
                          enum cfi_purpose purpose)
 {
-    put_u8(writer, DW_OP_DROP);
+    put_u8(writer, DW_OP_drop);
     switch (rule->kind) {
     case CFI_UNSPECIFIED:
     case CFI_SAME:
@@ -178,16 +168,16 @@ void cfi_put_alternative(struct cfi_writer *writer, const struct cfi_rule *rule,
         put_register(writer, (uint64_t)rule->value, 0);
         break;
     case CFI_UNDEFINED: /* nothing can be read there, so readers go no further */
-        put_u8(writer, DW_OP_LIT0);
+        put_u8(writer, DW_OP_lit0);
         break;
     case CFI_OFFSET:
     case CFI_VAL_OFFSET:
         if (purpose == CFI_OF_CFA) {
             put_register(writer, rule->reg, rule->value);
         } else {
-            put_u8(writer, DW_OP_CONSTS);
+            put_u8(writer, DW_OP_consts);
             put_sleb(writer, rule->value);
-            put_u8(writer, DW_OP_PLUS);
+            put_u8(writer, DW_OP_plus);
         }
         break;
     case CFI_EXPRESSION:
@@ -202,5 +192,5 @@ void cfi_put_alternative(struct cfi_writer *writer, const struct cfi_rule *rule,
 
 void cfi_put_end(struct cfi_writer *writer)
 {
-    put_u8(writer, DW_OP_NOP);
+    put_u8(writer, DW_OP_nop);
 }

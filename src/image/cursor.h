@@ -6,6 +6,8 @@
 #ifndef JITINJECT_IMAGE_CURSOR_H
 #define JITINJECT_IMAGE_CURSOR_H
 
+#include "leb.h"
+
 #include "jitinject/bytes.h"
 
 #include <stdbool.h>
@@ -65,15 +67,12 @@ static inline uint64_t cursor_u64(struct cursor *cursor)
     return at ? bytes_u64(at, cursor->swapped) : 0;
 }
 
-/* Bytes of a LEB128 of at most 64 bits. */
-#define CURSOR_LEB_MAX 10
-
-/* An unsigned one. */
+/* An unsigned LEB128 of at most 64 bits. */
 static inline uint64_t cursor_uleb(struct cursor *cursor)
 {
     uint64_t value = 0;
 
-    for (unsigned shift = 0; shift < 7 * CURSOR_LEB_MAX; shift += 7) {
+    for (unsigned shift = 0; shift < 7 * LEB_MAX; shift += 7) {
         const uint8_t byte = cursor_u8(cursor);
         value |= (uint64_t)(byte & 0x7f) << shift;
         if (!(byte & 0x80))
@@ -83,10 +82,28 @@ static inline uint64_t cursor_uleb(struct cursor *cursor)
     return 0;
 }
 
+/* The same of a signed one. */
+static inline int64_t cursor_sleb(struct cursor *cursor)
+{
+    uint64_t value = 0;
+
+    for (unsigned shift = 0; shift < 7 * LEB_MAX; shift += 7) {
+        const uint8_t byte = cursor_u8(cursor);
+        value |= (uint64_t)(byte & 0x7f) << shift;
+        if (!(byte & 0x80)) {
+            if (byte & 0x40 && shift + 7 < 64)
+                value |= UINT64_MAX << (shift + 7);
+            return (int64_t)value;
+        }
+    }
+    cursor->bad = true;
+    return 0;
+}
+
 /* A LEB128 of either kind whose value is of no interest. */
 static inline void cursor_skip_leb(struct cursor *cursor)
 {
-    for (unsigned size = 0; cursor->at < cursor->end && size < CURSOR_LEB_MAX; size++)
+    for (unsigned size = 0; cursor->at < cursor->end && size < LEB_MAX; size++)
         if (!(*cursor->at++ & 0x80))
             return;
     cursor->bad = true;

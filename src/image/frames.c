@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "frames.h"
 
+#include "eh_frame.h"
 #include "encode.h"
 #include "jitinject/array.h"
 #include "jitinject/bytes.h"
@@ -12,13 +13,9 @@
 
 #define FRAMES_BUFFER (256u << 10)
 
-#define ENCODING_PCREL_SDATA4   0x1b
-#define ENCODING_UDATA4         0x03
-#define ENCODING_DATAREL_SDATA4 0x3b
-#define HEADER_VERSION          1
-#define HEADER_SIZE             12
-#define ROW_SIZE                8
-#define TERMINATOR_SIZE         4
+#define HEADER_SIZE     12
+#define ROW_SIZE        8
+#define TERMINATOR_SIZE 4
 
 /* Length, id, version, "zRSB", augmentation data, and the padding. */
 #define CIE_SIZE_MAX (4 + 4 + 1 + 5 + CFI_CIE_PARAMETERS_MAX + 2 + CFI_CIE_INSTRUCTIONS_MAX + 3)
@@ -92,7 +89,7 @@ static void build_cie(const struct frames *frames, const struct cfi_cie *cie, ui
     memcpy(at, cie->parameters, cie->parameters_size);
     at += cie->parameters_size;
     *at++ = 1; /* bytes of augmentation data */
-    *at++ = ENCODING_PCREL_SDATA4;
+    *at++ = DW_EH_PE_pcrel | DW_EH_PE_sdata4;
     memcpy(at, cie->instructions, cie->instructions_size);
 }
 
@@ -197,10 +194,10 @@ static void sort_rows(struct frames *frames)
 static void put_header(struct frames *frames)
 {
     const uint32_t delta = (uint32_t)(image_stream_position(&frames->stream) - frames->offset);
-    uint8_t header[HEADER_SIZE] = {HEADER_VERSION, ENCODING_PCREL_SDATA4, ENCODING_UDATA4,
-                                   ENCODING_DATAREL_SDATA4};
+    uint8_t header[HEADER_SIZE] = {EH_FRAME_HDR_VERSION, DW_EH_PE_pcrel | DW_EH_PE_sdata4,
+                                   DW_EH_PE_udata4, DW_EH_PE_datarel | DW_EH_PE_sdata4};
 
-    bytes_put_u32(header + 4, 0 - (delta + 4), frames->swapped);
+    bytes_put_u32(header + EH_FRAME_HDR_PTR, 0 - (delta + EH_FRAME_HDR_PTR), frames->swapped);
     bytes_put_u32(header + 8, (uint32_t)frames->row_count, frames->swapped);
     image_stream_put(&frames->stream, header, sizeof(header));
     for (size_t i = 0; i < frames->row_count; i++) {

@@ -4,7 +4,7 @@
 #include "combine.h"
 #include "encode.h"
 #include "jitinject/array.h"
-#include "lines/buffer.h"
+#include "leb.h"
 #include "word.h"
 
 #include <elf.h>
@@ -218,7 +218,7 @@ static int write_frame(struct job *job, const struct combine_cell *cell)
     uint8_t parameters[CFI_CIE_PARAMETERS_MAX];
 
     memcpy(parameters, factors, sizeof(factors));
-    const uint8_t *end = lines_write_uleb(parameters + sizeof(factors), cell->return_register);
+    const uint8_t *end = leb_write_unsigned(parameters + sizeof(factors), cell->return_register);
     const struct cfi_cie cie = {.version = 3,
                                 .parameters = parameters,
                                 .parameters_size = (size_t)(end - parameters),

@@ -52,10 +52,10 @@ void lines_put_u64(struct lines_buffer *buffer, uint64_t value)
 
 void lines_put_uleb(struct lines_buffer *buffer, uint64_t value)
 {
-    uint8_t *at = lines_room(buffer, LINES_LEB_MAX);
+    uint8_t *at = lines_room(buffer, LEB_MAX);
 
     if (at)
-        lines_filled(buffer, lines_write_uleb(at, value));
+        lines_filled(buffer, leb_write_unsigned(at, value));
 }
 
 void lines_put_addr(struct lines_buffer *buffer, uint64_t value, uint8_t size)

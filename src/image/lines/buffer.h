@@ -6,6 +6,8 @@
 #ifndef JITINJECT_LINES_BUFFER_H
 #define JITINJECT_LINES_BUFFER_H
 
+#include "../leb.h"
+
 #include "jitinject/array.h"
 #include "jitinject/bytes.h"
 
@@ -36,27 +38,7 @@ static inline void lines_filled(struct lines_buffer *buffer, const uint8_t *end)
     buffer->size = (size_t)(end - buffer->bytes);
 }
 
-/* Write a number of either kind to `at`, LINES_LEB_MAX bytes at most, and return what is behind it.
- */
-#define LINES_LEB_MAX 10
-static inline uint8_t *lines_write_uleb(uint8_t *at, uint64_t value)
-{
-    for (; value > 0x7f; value >>= 7)
-        *at++ = (uint8_t)(value | 0x80);
-    *at++ = (uint8_t)value;
-    return at;
-}
-
-static inline uint8_t *lines_write_sleb(uint8_t *at, int64_t value)
-{
-    /* The last byte's sixth bit is the sign. */
-    for (; value < -64 || value > 63; value >>= 7)
-        *at++ = (uint8_t)((uint64_t)value | 0x80);
-    *at++ = (uint8_t)((uint64_t)value & 0x7f);
-    return at;
-}
-
-/* The same for an address of the target: 4 or 8 bytes. */
+/* Writes an address of the target, 4 or 8 bytes, to `at`, and returns what is behind it. */
 static inline uint8_t *lines_write_addr(uint8_t *at, uint64_t value, uint8_t size, bool swapped)
 {
     if (size == 8)

@@ -11,10 +11,10 @@
 #define OPCODE_BASE 13
 
 /* Bytes of a row at most: four opcodes with a number each, and the special one. */
-#define ROW_MAX (4 * (1 + LINES_LEB_MAX) + 1)
+#define ROW_MAX (4 * (1 + LEB_MAX) + 1)
 /* The same of what comes before the rows of a sequence, and behind them. */
 #define BEGIN_MAX (3 + 8)
-#define END_MAX   (1 + LINES_LEB_MAX + 3)
+#define END_MAX   (1 + LEB_MAX + 3)
 
 #define MIN_INSTRUCTION 1
 #define MAX_OPERATIONS  1
@@ -48,7 +48,7 @@ static void begin(struct lines_program *program, uint64_t address)
     if (!at)
         return;
     *at++ = 0;
-    at = lines_write_uleb(at, 1u + program->address_size);
+    at = leb_write_unsigned(at, 1u + program->address_size);
     *at++ = DW_LNE_set_address;
     lines_filled(code, lines_write_addr(at, address, program->address_size, code->swapped));
 }
@@ -56,7 +56,7 @@ static void begin(struct lines_program *program, uint64_t address)
 static uint8_t *write_advance(uint8_t *at, uint64_t by)
 {
     *at++ = DW_LNS_advance_pc;
-    return lines_write_uleb(at, by);
+    return leb_write_unsigned(at, by);
 }
 
 /* Writes what makes registers of `now` those of `next`, and a row of these. */
@@ -67,15 +67,15 @@ static uint8_t *write_row(uint8_t *at, const struct registers *now, const struct
 
     if (next->file != now->file) {
         *at++ = DW_LNS_set_file;
-        at = lines_write_uleb(at, next->file);
+        at = leb_write_unsigned(at, next->file);
     }
     if (next->column != now->column) {
         *at++ = DW_LNS_set_column;
-        at = lines_write_uleb(at, next->column);
+        at = leb_write_unsigned(at, next->column);
     }
     if (step < LINE_BASE || step >= LINE_BASE + LINE_RANGE) {
         *at++ = DW_LNS_advance_line;
-        at = lines_write_sleb(at, step);
+        at = leb_write_signed(at, step);
         step = 0;
     }
     const uint64_t first = (uint64_t)(step - LINE_BASE) + OPCODE_BASE;

@@ -20,7 +20,7 @@
 #define OFFSET_MAX 0xfffffff0u
 
 /* Bytes of a function's entry in .debug_info at most. */
-#define FUNCTION_MAX (1 + 4 + 8 + LINES_LEB_MAX)
+#define FUNCTION_MAX (1 + 4 + 8 + LEB_MAX)
 
 /* All units look alike, and so do all functions. */
 #define ABBREVIATION_UNIT     1
@@ -187,7 +187,7 @@ static void put_function(struct lines_units *units, uint64_t offset, uint64_t si
     bytes_put_u32(at, name, functions->swapped);
     at = lines_write_addr(at + sizeof(name), offset, units->program.address_size,
                           functions->swapped);
-    lines_filled(functions, lines_write_uleb(at, size));
+    lines_filled(functions, leb_write_unsigned(at, size));
 }
 
 /* Ends the unit in the making. 0 or a negative errno. */
