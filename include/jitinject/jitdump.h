@@ -85,10 +85,6 @@ int jitdump_view_at(struct jitdump_view *view, const struct jitdump *dump, uint6
 int jitdump_view_copy(const struct jitdump_view *view, const struct jitdump *dump, uint64_t offset,
                       size_t size, void *to);
 
-/* Offsets within a LOAD record: of the code's address and of the name (jitdump specification). */
-#define JITDUMP_LOAD_CODE_ADDR 32
-#define JITDUMP_LOAD_NAME      56
-
 /* One record as found in the stream. */
 struct jitdump_record {
     uint64_t offset;     /* of the record in the dump */
@@ -238,6 +234,30 @@ void jitdump_split_help(struct jitdump_split *split);
  */
 bool jitdump_same_code(const struct jitdump *dump_a, const struct code *a,
                        const struct jitdump *dump_b, const struct code *b);
+
+/* The address that the LOAD of a piece has: where it was before it was moved. 0 or a negative
+ * errno, -EIO where the dump has no such record. */
+int jitdump_loaded_addr(const struct jitdump_view *view, const struct jitdump *dump,
+                        const struct code *code, uint64_t *addr);
+
+/* ---- Unwind tables ---- */
+
+/* The tables of an UNWINDING_INFO record, where its bytes were read. */
+struct jitdump_unwinding {
+    const uint8_t *frames; /* .eh_frame; NULL: the record is damaged, and nothing else is set */
+    size_t frames_size;
+    const uint8_t *header; /* .eh_frame_hdr */
+    size_t header_size;    /* may be 0 */
+    bool header_first;     /* it is in front of .eh_frame, not behind it */
+};
+
+/*
+ * Reads the record at code->unwind, unless `heard` has it, through the view; the tables are good as
+ * long as both. 0 or a negative errno.
+ */
+int jitdump_unwinding(struct jitdump_view *view, const struct jitdump_span *heard,
+                      const struct jitdump *dump, uint64_t offset,
+                      struct jitdump_unwinding *unwinding);
 
 /* ---- Line tables ---- */
 

@@ -2,22 +2,17 @@
 #include "unwind.h"
 
 #include "cfi.h"
+#include "eh_frame.h"
 #include "encode.h"
 #include "frames.h"
 #include "jitinject/array.h"
 #include "jitinject/bytes.h"
-#include "jitinject/io.h"
 #include "output.h"
 #include "versions.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Fields of UNWINDING_INFO, from the record's start. */
-#define RECORD_SIZE_AT        16
-#define RECORD_HEADER_SIZE_AT 24
-#define RECORD_DATA_AT        40
 
 /* Of struct user: no other piece is at the same addresses. */
 #define ALONE SIZE_MAX
@@ -111,17 +106,12 @@ static int collect_users(struct unwind *unwind)
     return err;
 }
 
-/* `size` bytes of the dump; *bytes is NULL if it does not have them. 0 or a negative errno. */
-static int bytes_at(struct unwind *unwind, const struct jitdump *dump, uint64_t offset,
-                    uint64_t size, const uint8_t **bytes)
+static void report_unread(const struct unwind *unwind, const struct jitdump *dump, uint64_t offset,
+                          int err)
 {
-    *bytes = jitdump_span_at(&unwind->heard, dump, offset, size);
-    int err = *bytes ? 0 : jitdump_view_at(&unwind->view, dump, offset, size, bytes);
-
-    if (err && err != -ENOMEM) /* of which the image tells, once */
+    if (err != -ENOMEM) /* of which the image tells, once */
         diag_report(unwind->image->diag, DIAG_ERROR, jitdump_path(dump), offset,
                     "the dump cannot be read: %s", strerror(-err));
-    return err;
 }
 
 /* Where the tables of a record are in it and in memory. */
@@ -134,33 +124,27 @@ struct layout {
  * perf, V8 and CPython put .eh_frame first and have it follow the code, aligned to 8. LLVM's ORC
  * puts a header first, as the specification says, with the address of .eh_frame in it.
  */
-static bool find_tables(const struct image *image, const uint8_t *bytes, uint64_t size,
-                        uint64_t header_size, const struct code *code, struct layout *layout)
+static bool find_tables(const struct image *image, const struct jitdump_unwinding *unwinding,
+                        const struct code *code, struct layout *layout)
 {
-    static const uint8_t usual_header[] = {0x01, 0x1b, 0x03, 0x3b};
     const uint64_t follows = bytes_align_up(code->addr + code->size, 8);
-    const uint64_t frames_size = size - header_size;
+    const uint8_t *header = unwinding->header;
 
     *layout = (struct layout){.data = {
-                                  .frames = bytes,
-                                  .size = (size_t)frames_size,
+                                  .frames = unwinding->frames,
+                                  .size = unwinding->frames_size,
                                   .frames_addr = follows,
-                                  .header_addr = follows + frames_size,
+                                  .header_addr = follows + unwinding->frames_size,
                                   .is_64bit = image->target->is_64bit,
                                   .swapped = image_target_swapped(image->target),
                               }};
-    if (frames_size == 0)
-        return false;
-    if (header_size < sizeof(usual_header) || bytes[0] != usual_header[0] ||
-        memcmp(bytes + frames_size, usual_header, sizeof(usual_header)) == 0)
-        return true;
-
-    const uint8_t *pointer = bytes + sizeof(usual_header);
-    layout->data.frames = bytes + header_size;
+    if (!unwinding->header_first)
+        return unwinding->frames_size > 0;
+    const uint8_t encoding = header[EH_FRAME_HDR_PTR_ENC], *pointer = header + EH_FRAME_HDR_PTR;
     layout->data.header_addr = follows;
-    layout->is_absolute = (bytes[1] & 0xf0) == 0;
-    return cfi_pointer(&layout->data, bytes[1], &pointer, bytes + header_size, follows + 4,
-                       &layout->data.frames_addr);
+    layout->is_absolute = (encoding & EH_PE_BASE) == 0;
+    return cfi_pointer(&layout->data, encoding, &pointer, header + unwinding->header_size,
+                       follows + EH_FRAME_HDR_PTR, &layout->data.frames_addr);
 }
 
 /* Reads the record of these users. *found: it has tables. 0 or a negative errno. */
@@ -168,22 +152,14 @@ static int read_record(struct unwind *unwind, const struct code *code, struct la
                        bool *found)
 {
     const struct jitdump *dump = unwind->image->sources[code->source].dump;
-    const bool swapped = jitdump_header(dump)->swapped;
-    const uint8_t *record;
+    struct jitdump_unwinding unwinding;
+    const int err =
+        jitdump_unwinding(&unwind->view, &unwind->heard, dump, code->unwind, &unwinding);
 
-    *found = false;
-    int err = bytes_at(unwind, dump, code->unwind, RECORD_DATA_AT, &record);
-    if (err || !record)
-        return err;
-    const uint64_t size = bytes_u64(record + RECORD_SIZE_AT, swapped);
-    const uint64_t header_size = bytes_u64(record + RECORD_HEADER_SIZE_AT, swapped);
-    if (header_size > size)
-        return 0;
-    err = bytes_at(unwind, dump, code->unwind + RECORD_DATA_AT, size, &record);
-    if (err || !record || !find_tables(unwind->image, record, size, header_size, code, layout))
-        return err;
-    *found = true;
-    return cfi_parse(&unwind->cfi, &layout->data);
+    if (err)
+        report_unread(unwind, dump, code->unwind, err);
+    *found = !err && unwinding.frames && find_tables(unwind->image, &unwinding, code, layout);
+    return *found ? cfi_parse(&unwind->cfi, &layout->data) : err;
 }
 
 /* One FDE, for code `delta` into the piece. 1: done; 0: there is no room; or a negative errno. */
@@ -230,16 +206,14 @@ static int add_user(struct unwind *unwind, const struct user *user, uint64_t shi
     return 0;
 }
 
-/* Where the LOAD of the piece says that it is, before it was moved. 0 or a negative errno. */
-static int loaded_at(const struct unwind *unwind, const struct code *code, uint64_t *addr)
+static int loaded_addr(const struct unwind *unwind, const struct code *code, uint64_t *addr)
 {
     const struct jitdump *dump = unwind->image->sources[code->source].dump;
-    const uint64_t offset = code->name - JITDUMP_LOAD_NAME + JITDUMP_LOAD_CODE_ADDR;
-    uint8_t bytes[8] = {0};
-    const ssize_t got = io_pread(jitdump_fd(dump), bytes, sizeof(bytes), offset);
+    const int err = jitdump_loaded_addr(&unwind->view, dump, code, addr);
 
-    *addr = bytes_u64(bytes, jitdump_header(dump)->swapped);
-    return got < 0 ? (int)got : 0;
+    if (err)
+        report_unread(unwind, dump, code->name, err);
+    return err;
 }
 
 /* All users [first, end) of one record. */
@@ -256,9 +230,9 @@ static int add_record(struct unwind *unwind, size_t first, size_t end)
     }
     for (size_t i = first; i < end && !err; i++) {
         /* Tables that follow their code were found behind the first user. */
-        uint64_t from = layout.is_absolute ? users[i].code->addr : users[first].code->addr;
-        if (layout.is_absolute && users[i].code->flags & CODE_MOVED)
-            err = loaded_at(unwind, users[i].code, &from);
+        uint64_t from = users[first].code->addr;
+        if (layout.is_absolute)
+            err = loaded_addr(unwind, users[i].code, &from);
         err = err ?: add_user(unwind, &users[i], users[i].code->addr - from);
     }
     return err;

@@ -31,20 +31,6 @@ void jitdump_lines_free(struct jitdump_lines *lines)
     free(lines);
 }
 
-/* Entries of what was moved are for where it was loaded. */
-static int find_loaded_addr(const struct jitdump_lines *lines, const struct jitdump *dump,
-                            const struct code *code, uint64_t *addr)
-{
-    *addr = code->addr;
-    if (!(code->flags & CODE_MOVED))
-        return 0;
-    int err = jitdump_view_copy(&lines->view, dump,
-                                code->name - JITDUMP_LOAD_NAME + JITDUMP_LOAD_CODE_ADDR,
-                                sizeof(*addr), addr);
-    *addr = bytes_u64(addr, dump->header.swapped);
-    return err;
-}
-
 static int read_name(struct jitdump_lines *lines, const struct jitdump *dump,
                      const struct code *code)
 {
@@ -99,10 +85,8 @@ static bool has_bytecode_offsets(struct jitdump_lines *lines, const struct code 
 static uint64_t find_base(const struct jitdump_lines *lines, uint64_t record_addr, uint64_t addr)
 {
     struct jitdump_line entry;
-
-    if (record_addr == addr)
-        return addr;
     struct debug_parser parser = lines->parser;
+
     parser.base = 0;
     if (!debug_parse(&parser, &entry, 1))
         return addr;
@@ -125,23 +109,25 @@ int jitdump_lines_open(struct jitdump_lines *lines, const struct jitdump *dump,
     int err = jitdump_view_at(&lines->view, dump, code->debug, DEBUG_ENTRIES, &record);
     if (err || !record)
         return err;
-    const uint32_t size = bytes_u32(record + DEBUG_TOTAL_SIZE, swapped);
+    const uint32_t size = bytes_u32(record + FRAME_TOTAL_SIZE, swapped);
     if (size < DEBUG_ENTRIES)
         return 0;
     err = jitdump_view_at(&lines->view, dump, code->debug, size, &record);
     if (err || !record)
         return err;
-    err = find_loaded_addr(lines, dump, code, &addr);
+    /* Entries of what was moved are for where it was loaded. */
+    err = jitdump_loaded_addr(&lines->view, dump, code, &addr);
     err = err ?: read_name(lines, dump, code);
     if (err)
         return err;
 
     lines->parser.at = record + DEBUG_ENTRIES;
     lines->parser.end = record + size;
-    lines->parser.left = bytes_u64(record + DEBUG_ENTRY_COUNT, swapped);
+    lines->parser.left = bytes_u64(record + DEBUG_NR_ENTRY, swapped);
     set_range(lines, addr, code->size, bias);
-    set_range(lines, find_base(lines, bytes_u64(record + DEBUG_CODE_ADDR, swapped), addr),
-              code->size, bias);
+    const uint64_t record_addr = bytes_u64(record + DEBUG_CODE_ADDR, swapped);
+    if (record_addr != addr)
+        set_range(lines, find_base(lines, record_addr, addr), code->size, bias);
     lines->one_line = has_bytecode_offsets(lines, code);
     return 0;
 }

@@ -4,6 +4,7 @@
 #define JITDUMP_DEBUG_H
 
 #include "dump.h"
+#include "format.h"
 
 /* A stretch of text that somebody else holds. */
 struct debug_text {
@@ -41,17 +42,6 @@ struct debug_parser {
 
 /* The next entries, at most `max`; how many, 0 at the end of what can be read. */
 size_t debug_parse(struct debug_parser *parser, struct jitdump_line *entries, size_t max);
-
-/* Fields of DEBUG_INFO from the record's start, and of an entry from its own. */
-enum {
-    DEBUG_TOTAL_SIZE = 4,
-    DEBUG_CODE_ADDR = 16,
-    DEBUG_ENTRY_COUNT = 24,
-    DEBUG_ENTRIES = 32,
-    DEBUG_ENTRY_LINE = 8,
-    DEBUG_ENTRY_COLUMN = 12,
-    DEBUG_ENTRY_FILE = 16,
-};
 
 /* What V8 and LLVM add to the addresses of entries: the place of the code in the ELF files that
  * perf before 5.8 made, which took it for granted. */

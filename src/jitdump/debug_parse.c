@@ -42,9 +42,9 @@ static bool goes_on(const struct debug_parser *parser, const uint8_t *next)
 {
     if (parser->left == 0)
         return parser->end - next <= PADDING_MAX;
-    if (parser->end - next <= DEBUG_ENTRY_FILE)
+    if (parser->end - next <= ENTRY_FILE)
         return false;
-    const uint64_t addr = bytes_u64(next, parser->swapped);
+    const uint64_t addr = bytes_u64(next + ENTRY_ADDR, parser->swapped);
     return addr >= parser->low && addr <= parser->high;
 }
 
@@ -69,10 +69,10 @@ static void take_overwritten(struct debug_parser *parser, const uint8_t *file)
 static void take_entry(const struct debug_parser *parser, const uint8_t *at,
                        struct jitdump_line *entry)
 {
-    const int32_t line = (int32_t)bytes_u32(at + DEBUG_ENTRY_LINE, parser->swapped);
-    const int32_t column = (int32_t)bytes_u32(at + DEBUG_ENTRY_COLUMN, parser->swapped);
+    const int32_t line = (int32_t)bytes_u32(at + ENTRY_LINE, parser->swapped);
+    const int32_t column = (int32_t)bytes_u32(at + ENTRY_COLUMN, parser->swapped);
 
-    entry->offset = (int64_t)(bytes_u64(at, parser->swapped) - parser->base);
+    entry->offset = (int64_t)(bytes_u64(at + ENTRY_ADDR, parser->swapped) - parser->base);
     entry->line = line > 0 ? (uint32_t)line : 0;
     entry->column = column > 0 ? (uint32_t)column : 0;
     entry->file = parser->last_file.at;
@@ -87,7 +87,7 @@ static void take_entry(const struct debug_parser *parser, const uint8_t *at,
 static size_t parse_same_file(struct debug_parser *parser, struct jitdump_line *entries, size_t max)
 {
     const struct debug_text last = parser->last_file;
-    const size_t size = DEBUG_ENTRY_FILE + last.size + 1;
+    const size_t size = ENTRY_FILE + last.size + 1;
     const uint8_t *at = parser->at;
     size_t count = 0;
 
@@ -95,9 +95,9 @@ static size_t parse_same_file(struct debug_parser *parser, struct jitdump_line *
         return 0;
     if (max > parser->left - 1)
         max = (size_t)(parser->left - 1);
-    for (; count < max && (size_t)(parser->end - at) > size + DEBUG_ENTRY_FILE; at += size) {
-        const uint64_t next = bytes_u64(at + size, parser->swapped);
-        if (at[size - 1] != '\0' || memcmp(at + DEBUG_ENTRY_FILE, last.at, last.size) != 0 ||
+    for (; count < max && (size_t)(parser->end - at) > size + ENTRY_FILE; at += size) {
+        const uint64_t next = bytes_u64(at + size + ENTRY_ADDR, parser->swapped);
+        if (at[size - 1] != '\0' || memcmp(at + ENTRY_FILE, last.at, last.size) != 0 ||
             next < parser->low || next > parser->high)
             break;
         take_entry(parser, at, &entries[count++]);
@@ -112,9 +112,9 @@ static bool parse_any(struct debug_parser *parser, struct jitdump_line *entry)
 {
     const uint8_t *at = parser->at;
 
-    if (parser->left == 0 || parser->end - at <= DEBUG_ENTRY_FILE)
+    if (parser->left == 0 || parser->end - at <= ENTRY_FILE)
         return false;
-    const uint8_t *file = at + DEBUG_ENTRY_FILE;
+    const uint8_t *file = at + ENTRY_FILE;
     const uint8_t *nul = memchr(file, '\0', (size_t)(parser->end - file));
     if (!nul)
         return false;

@@ -6,9 +6,6 @@
 #include "jitinject/infile.h"
 #include "jitinject/jitdump.h"
 
-/* Bytes of the file header that every version has. */
-#define HEADER_SIZE 40
-
 struct jitdump {
     char *path;
     struct infile file;

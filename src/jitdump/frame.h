@@ -3,13 +3,11 @@
 #ifndef JITDUMP_FRAME_H
 #define JITDUMP_FRAME_H
 
+#include "format.h"
 #include "window.h"
 
 #include "jitinject/bytes.h"
 
-#define FRAME_SIZE 16
-/* The longest fixed part of a record, that of MOVE. */
-#define FIXED_MAX 64
 /* Of a record that is longer, bytes are passed over. */
 #define FRAME_SHORT 4096
 
@@ -28,23 +26,22 @@ static inline bool frame_read(struct window *window, uint64_t offset, struct fra
     if (!window_peek(window, offset, raw, sizeof(raw)))
         return false;
     frame->offset = offset;
-    frame->id = bytes_u32(raw, window->swapped);
-    frame->size = bytes_u32(raw + 4, window->swapped);
-    frame->time = bytes_u64(raw + 8, window->swapped);
+    frame->id = bytes_u32(raw + FRAME_ID, window->swapped);
+    frame->size = bytes_u32(raw + FRAME_TOTAL_SIZE, window->swapped);
+    frame->time = bytes_u64(raw + FRAME_TIMESTAMP, window->swapped);
     return true;
 }
 
 /* Bytes that a record of a known type has at least; 0 for an unknown type. */
 static inline uint32_t frame_fixed_size(uint32_t id)
 {
-    /* The jitdump specification: fields up to the name, the entries or the data. A name has at
-     * least its NUL. */
+    /* Fields up to the name, the entries or the data. A name has at least its NUL. */
     static const uint32_t sizes[] = {
-        [JITDUMP_LOAD] = JITDUMP_LOAD_NAME + 1,
-        [JITDUMP_MOVE] = 64,
-        [JITDUMP_DEBUG_INFO] = 32,
+        [JITDUMP_LOAD] = LOAD_NAME + 1,
+        [JITDUMP_MOVE] = MOVE_END,
+        [JITDUMP_DEBUG_INFO] = DEBUG_ENTRIES,
         [JITDUMP_CLOSE] = FRAME_SIZE,
-        [JITDUMP_UNWINDING_INFO] = 40,
+        [JITDUMP_UNWINDING_INFO] = UNWINDING_DATA,
     };
 
     return id < sizeof(sizes) / sizeof(*sizes) ? sizes[id] : 0;

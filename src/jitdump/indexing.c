@@ -3,15 +3,13 @@
 
 #include "blocks.h"
 #include "dump.h"
+#include "format.h"
 #include "reader.h"
 #include "window.h"
 
 #include "jitinject/bytes.h"
 
 #include <errno.h>
-
-/* Bytes of the code_index of a LOAD, which is right before the name. */
-#define LOAD_INDEX_SIZE 8
 
 static int add_load(struct indexing *indexing, const struct jitdump_record *record)
 {
@@ -24,10 +22,10 @@ static int add_load(struct indexing *indexing, const struct jitdump_record *reco
         .time = record->time,
         .addr = record->load.addr,
         .size = (uint32_t)record->load.size,
-        .name = record->offset + JITDUMP_LOAD_NAME,
+        .name = record->offset + LOAD_NAME,
         .pid = record->load.pid,
         .name_size = record->load.name_size,
-        .code_delta = record->load.has_bytes ? record->load.code_delta - JITDUMP_LOAD_NAME : 0,
+        .code_delta = record->load.has_bytes ? record->load.code_delta - LOAD_NAME : 0,
         .source = indexing->source,
         .flags = record->load.has_bytes ? 0 : CODE_NO_BYTES,
     };
@@ -57,7 +55,7 @@ static int expect_moves(struct indexing *indexing)
     for (size_t i = 0; i < indexing->index->count && !err; i++) {
         const struct code *code = jitdump_index_code(indexing->index, i);
         const uint8_t *index =
-            window_at(&window, code->name - LOAD_INDEX_SIZE, LOAD_INDEX_SIZE, NULL);
+            window_at(&window, code->name - LOAD_NAME + LOAD_CODE_INDEX, sizeof(uint64_t), NULL);
         err = index ? hashmap_put(&indexing->latest, bytes_u64(index, window.swapped), code->pid, i)
                     : window.error;
     }

@@ -25,10 +25,10 @@ static int parse_header(struct jitdump *dump, const struct diag *diag)
         diag_report(diag, DIAG_WARNING, dump->path, 0, "%s", strerror((int)-got));
         return (int)got;
     }
-    header->swapped = bytes_u32(raw, true) == MAGIC;
+    header->swapped = bytes_u32(raw + HEADER_MAGIC, true) == MAGIC;
     if (got == 0)
         wrong = "the file is empty";
-    else if (!header->swapped && bytes_u32(raw, false) != MAGIC)
+    else if (!header->swapped && bytes_u32(raw + HEADER_MAGIC, false) != MAGIC)
         wrong = "this is not a jitdump: it does not begin with its magic number";
     else if (got < HEADER_SIZE)
         wrong = "the dump is cut within its header";
@@ -38,13 +38,13 @@ static int parse_header(struct jitdump *dump, const struct diag *diag)
         diag_report(diag, DIAG_WARNING, dump->path, 0, "%s", wrong);
         return -EBADMSG;
     }
-    header->version = bytes_u32(raw + 4, header->swapped);
-    header->total_size = bytes_u32(raw + 8, header->swapped);
-    header->elf_machine = bytes_u32(raw + 12, header->swapped);
-    header->reserved = bytes_u32(raw + 16, header->swapped);
-    header->pid = bytes_u32(raw + 20, header->swapped);
-    header->timestamp = bytes_u64(raw + 24, header->swapped);
-    header->flags = bytes_u64(raw + 32, header->swapped);
+    header->version = bytes_u32(raw + HEADER_VERSION, header->swapped);
+    header->total_size = bytes_u32(raw + HEADER_TOTAL_SIZE, header->swapped);
+    header->elf_machine = bytes_u32(raw + HEADER_ELF_MACH, header->swapped);
+    header->reserved = bytes_u32(raw + HEADER_PAD1, header->swapped);
+    header->pid = bytes_u32(raw + HEADER_PID, header->swapped);
+    header->timestamp = bytes_u64(raw + HEADER_TIMESTAMP, header->swapped);
+    header->flags = bytes_u64(raw + HEADER_FLAGS, header->swapped);
     return 0;
 }
 
@@ -53,13 +53,14 @@ static void judge_header(struct jitdump *dump, const struct diag *diag)
     struct jitdump_header *header = &dump->header;
 
     if (header->version != VERSION)
-        diag_report(diag, header->version > VERSION ? DIAG_WARNING : DIAG_NOTE, dump->path, 4,
+        diag_report(diag, header->version > VERSION ? DIAG_WARNING : DIAG_NOTE, dump->path,
+                    HEADER_VERSION,
                     "the dump is of version %" PRIu32 " and read as if of version %u",
                     header->version, VERSION);
     header->arch_timestamps = header->flags == FLAG_ARCH_TIMESTAMP;
     /* LLVM 19 writes flags that it never set; the known bit says no more than the others then. */
     if (header->flags & ~(uint64_t)FLAG_ARCH_TIMESTAMP)
-        diag_report(diag, DIAG_WARNING, dump->path, 32,
+        diag_report(diag, DIAG_WARNING, dump->path, HEADER_FLAGS,
                     "the header has unknown flags (0x%" PRIx64 "); all its flags are ignored",
                     header->flags);
 }
@@ -79,14 +80,14 @@ static int find_first_record(struct jitdump *dump, const struct diag *diag)
         return window.error;
     if (resync_begins(&window, HEADER_SIZE, &any_time, NULL)) {
         dump->first_record = HEADER_SIZE;
-        diag_report(diag, DIAG_WARNING, dump->path, 8,
+        diag_report(diag, DIAG_WARNING, dump->path, HEADER_TOTAL_SIZE,
                     "the header claims a size of %" PRIu32 "; records are read from %d on", size,
                     HEADER_SIZE);
         return 0;
     }
     if (window.error || possible)
         return window.error;
-    diag_report(diag, DIAG_WARNING, dump->path, 8,
+    diag_report(diag, DIAG_WARNING, dump->path, HEADER_TOTAL_SIZE,
                 "the header claims a size of %" PRIu32 " in a file of %" PRIu64
                 " bytes, and no records follow it",
                 size, dump->file.size);

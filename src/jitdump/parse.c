@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* All offsets into records are those of the jitdump specification. */
 #include "parse.h"
+
+#include "unwinding.h"
 
 #include "jitinject/bytes.h"
 
@@ -36,7 +37,7 @@ static int64_t find_far_name(struct window *window, const struct frame *frame, s
     uint64_t end = frame->offset + frame->size;
     uint64_t far = window_find(window, frame->offset + start, end, true);
 
-    return far < end ? (int64_t)(far - frame->offset - JITDUMP_LOAD_NAME) : -1;
+    return far < end ? (int64_t)(far - frame->offset - LOAD_NAME) : -1;
 }
 
 static const char *parse_load(struct window *window, const struct frame *frame,
@@ -47,21 +48,21 @@ static const char *parse_load(struct window *window, const struct frame *frame,
 
     if (!raw)
         return "cannot be read";
-    const uint8_t *nul = memchr(raw + JITDUMP_LOAD_NAME, 0, start - JITDUMP_LOAD_NAME);
-    int64_t name_size = nul ? nul - raw - JITDUMP_LOAD_NAME : find_far_name(window, frame, start);
+    const uint8_t *nul = memchr(raw + LOAD_NAME, 0, start - LOAD_NAME);
+    int64_t name_size = nul ? nul - raw - LOAD_NAME : find_far_name(window, frame, start);
     if (name_size < 0)
         return "has no end of its name";
-    uint32_t after_name = JITDUMP_LOAD_NAME + (uint32_t)name_size + 1;
+    uint32_t after_name = LOAD_NAME + (uint32_t)name_size + 1;
     if (!nul && !(raw = window_at(window, frame->offset, after_name, NULL)))
         return "cannot be read";
 
-    record->load.pid = bytes_u32(raw + 16, window->swapped);
-    record->load.tid = bytes_u32(raw + 20, window->swapped);
-    record->load.addr = bytes_u64(raw + 32, window->swapped);
-    record->load.size = bytes_u64(raw + 40, window->swapped);
-    record->load.index = bytes_u64(raw + 48, window->swapped);
+    record->load.pid = bytes_u32(raw + LOAD_PID, window->swapped);
+    record->load.tid = bytes_u32(raw + LOAD_TID, window->swapped);
+    record->load.addr = bytes_u64(raw + LOAD_CODE_ADDR, window->swapped);
+    record->load.size = bytes_u64(raw + LOAD_CODE_SIZE, window->swapped);
+    record->load.index = bytes_u64(raw + LOAD_CODE_INDEX, window->swapped);
     record->load.name_size = (uint32_t)name_size;
-    record->load.name = (const char *)raw + JITDUMP_LOAD_NAME;
+    record->load.name = (const char *)raw + LOAD_NAME;
     if (record->load.size > INT_MAX)
         return "claims more code than a function can have";
     if (record->load.addr > UINT64_MAX - record->load.size)
@@ -83,12 +84,12 @@ static const char *parse_move(struct window *window, const struct frame *frame,
 
     if (!raw)
         return "cannot be read";
-    record->move.pid = bytes_u32(raw + 16, window->swapped);
-    record->move.tid = bytes_u32(raw + 20, window->swapped);
-    record->move.old_addr = bytes_u64(raw + 32, window->swapped);
-    record->move.new_addr = bytes_u64(raw + 40, window->swapped);
-    record->move.size = bytes_u64(raw + 48, window->swapped);
-    record->move.index = bytes_u64(raw + 56, window->swapped);
+    record->move.pid = bytes_u32(raw + MOVE_PID, window->swapped);
+    record->move.tid = bytes_u32(raw + MOVE_TID, window->swapped);
+    record->move.old_addr = bytes_u64(raw + MOVE_OLD_CODE_ADDR, window->swapped);
+    record->move.new_addr = bytes_u64(raw + MOVE_NEW_CODE_ADDR, window->swapped);
+    record->move.size = bytes_u64(raw + MOVE_CODE_SIZE, window->swapped);
+    record->move.index = bytes_u64(raw + MOVE_CODE_INDEX, window->swapped);
     return NULL;
 }
 
@@ -100,27 +101,19 @@ static const char *parse_debug_info(struct window *window, const struct frame *f
 
     if (!raw)
         return "cannot be read";
-    record->debug.addr = bytes_u64(raw + 16, window->swapped);
-    record->debug.entries = bytes_u64(raw + 24, window->swapped);
+    record->debug.addr = bytes_u64(raw + DEBUG_CODE_ADDR, window->swapped);
+    record->debug.entries = bytes_u64(raw + DEBUG_NR_ENTRY, window->swapped);
     return NULL;
 }
 
-/*
- * The specification wants .eh_frame_hdr in front, perf and most writers have it at the end; LLVM's
- * ORC follows the specification. A header starts with its version, 1, and mostly with 01 1b 03 3b;
- * an .eh_frame with the length of its CIE, which is a multiple of 4.
- */
 static bool header_is_first(struct window *window, uint64_t data, uint64_t size,
                             uint64_t header_size)
 {
-    static const uint8_t usual[] = {0x01, 0x1b, 0x03, 0x3b};
-    uint8_t last[sizeof(usual)], first;
+    uint8_t first[UNWINDING_MARK], last[UNWINDING_MARK];
 
-    if (header_size < sizeof(usual) || header_size == size)
-        return false;
-    return window_peek(window, data + size - header_size, last, sizeof(last)) &&
-           memcmp(last, usual, sizeof(usual)) != 0 &&
-           window_peek(window, data, &first, sizeof(first)) && first == usual[0];
+    return unwinding_has_both(size, header_size) &&
+           window_peek(window, data + size - header_size, last, sizeof(last)) &&
+           window_peek(window, data, first, sizeof(first)) && unwinding_header_first(first, last);
 }
 
 static const char *parse_unwinding_info(struct window *window, const struct frame *frame,
@@ -131,13 +124,13 @@ static const char *parse_unwinding_info(struct window *window, const struct fram
 
     if (!raw)
         return "cannot be read";
-    uint64_t size = bytes_u64(raw + 16, window->swapped);
-    uint64_t header_size = bytes_u64(raw + 24, window->swapped);
+    uint64_t size = bytes_u64(raw + UNWINDING_SIZE, window->swapped);
+    uint64_t header_size = bytes_u64(raw + UNWINDING_HEADER_SIZE, window->swapped);
     if (size > frame->size - fixed || header_size > size)
         return "has unwind tables that are longer than the record";
     record->unwinding.size = size;
     record->unwinding.header_size = header_size;
-    record->unwinding.mapped_size = bytes_u64(raw + 32, window->swapped);
+    record->unwinding.mapped_size = bytes_u64(raw + UNWINDING_MAPPED_SIZE, window->swapped);
     record->unwinding.header_first =
         header_is_first(window, frame->offset + fixed, size, header_size);
     return NULL;

@@ -72,8 +72,8 @@ uint64_t resync_find(struct window *window, uint64_t from, uint64_t to,
         const size_t count = to - from < starts ? (size_t)(to - from) : starts;
         for (size_t i = 0; i < count; i++) {
             /* Few bytes pass the first tests, not even zeros do, so the last may cost more. */
-            if (bytes_u32(bytes + i, window->swapped) <= JITDUMP_UNWINDING_INFO &&
-                bytes_u32(bytes + i + 4, window->swapped) >= FRAME_SIZE &&
+            if (bytes_u32(bytes + i + FRAME_ID, window->swapped) <= JITDUMP_UNWINDING_INFO &&
+                bytes_u32(bytes + i + FRAME_TOTAL_SIZE, window->swapped) >= FRAME_SIZE &&
                 goes_on(window, from + i, times))
                 return from + i;
         }

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* Offsets of fields are those of the jitdump specification. */
 #include "trust.h"
 
 #include "jitinject/bytes.h"
@@ -11,8 +10,8 @@
 /* What a name, and what padding, may take without raising doubt. */
 #define NAME_LIMIT    65536
 #define PADDING_LIMIT 64
-/* nr_entry counts entries of addr, line, discrim and at least a NUL. */
-#define DEBUG_ENTRY_SIZE 17
+/* The name of a file has at least its NUL. */
+#define ENTRY_SIZE_MIN (ENTRY_FILE + 1)
 
 static bool pid_is_plausible(uint32_t pid)
 {
@@ -29,20 +28,23 @@ static bool fields_are_plausible(uint32_t id, const uint8_t *raw, uint32_t room,
 {
     switch (id) {
     case JITDUMP_LOAD: {
-        uint64_t size = bytes_u64(raw + 40, swapped);
+        uint64_t size = bytes_u64(raw + LOAD_CODE_SIZE, swapped);
         uint64_t name_size = size <= room ? room - size : room; /* all, if it has no bytes */
-        return pid_is_plausible(bytes_u32(raw + 16, swapped)) &&
-               range_is_plausible(bytes_u64(raw + 32, swapped), size) && name_size < NAME_LIMIT;
+        return pid_is_plausible(bytes_u32(raw + LOAD_PID, swapped)) &&
+               range_is_plausible(bytes_u64(raw + LOAD_CODE_ADDR, swapped), size) &&
+               name_size < NAME_LIMIT;
     }
     case JITDUMP_MOVE:
-        return pid_is_plausible(bytes_u32(raw + 16, swapped)) &&
-               range_is_plausible(bytes_u64(raw + 40, swapped), bytes_u64(raw + 48, swapped)) &&
+        return pid_is_plausible(bytes_u32(raw + MOVE_PID, swapped)) &&
+               range_is_plausible(bytes_u64(raw + MOVE_NEW_CODE_ADDR, swapped),
+                                  bytes_u64(raw + MOVE_CODE_SIZE, swapped)) &&
                room < PADDING_LIMIT;
     case JITDUMP_DEBUG_INFO:
-        return bytes_u64(raw + 24, swapped) <= room / DEBUG_ENTRY_SIZE;
+        return bytes_u64(raw + DEBUG_NR_ENTRY, swapped) <= room / ENTRY_SIZE_MIN;
     case JITDUMP_UNWINDING_INFO: {
-        uint64_t size = bytes_u64(raw + 16, swapped);
-        return size <= room && room - size < PADDING_LIMIT && bytes_u64(raw + 24, swapped) <= size;
+        uint64_t size = bytes_u64(raw + UNWINDING_SIZE, swapped);
+        return size <= room && room - size < PADDING_LIMIT &&
+               bytes_u64(raw + UNWINDING_HEADER_SIZE, swapped) <= size;
     }
     default:
         return room < PADDING_LIMIT; /* CLOSE */

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "dump.h"
+#include "format.h"
 
 #include "jitinject/array.h"
+#include "jitinject/bytes.h"
 #include "jitinject/io.h"
 
 #include <errno.h>
@@ -68,4 +70,19 @@ int jitdump_view_copy(const struct jitdump_view *view, const struct jitdump *dum
     if (got < 0)
         return (int)got;
     return (size_t)got == size ? 0 : -EIO;
+}
+
+int jitdump_loaded_addr(const struct jitdump_view *view, const struct jitdump *dump,
+                        const struct code *code, uint64_t *addr)
+{
+    uint8_t bytes[sizeof(*addr)];
+
+    *addr = code->addr;
+    if (!(code->flags & CODE_MOVED))
+        return 0;
+    const int err = jitdump_view_copy(view, dump, code->name - LOAD_NAME + LOAD_CODE_ADDR,
+                                      sizeof(bytes), bytes);
+    if (!err)
+        *addr = bytes_u64(bytes, dump->header.swapped);
+    return err;
 }

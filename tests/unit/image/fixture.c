@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "fixture.h"
 
+#include "../../../src/jitdump/format.h"
 #include "../tool.h"
 
 #include "jitinject/array.h"
@@ -127,8 +128,7 @@ struct code *fixture_load(struct fixture *fixture, uint16_t source, uint64_t add
         .time = 1000,
         .addr = addr,
         .size = size,
-        .name =
-            fixture_record(fixture, source, JITDUMP_LOAD, fields, fields_size) + JITDUMP_LOAD_NAME,
+        .name = fixture_record(fixture, source, JITDUMP_LOAD, fields, fields_size) + LOAD_NAME,
         .pid = 4711,
         .name_size = (uint32_t)name_size,
         .code_delta = (uint32_t)(name_size + 1),
