@@ -45,7 +45,7 @@ static void report_machine(const struct recording *recording, const struct dump 
                     machine, arch);
 }
 
-/* What was wrong with a dump, in one line; its records have had theirs. */
+/* What a dump holds, and what was wrong with it as a whole that its reader does not say. */
 static void report_index(const struct recording *recording, const struct dump *dump)
 {
     const struct jitdump_stats *stats = &dump->index.stats;
@@ -54,32 +54,29 @@ static void report_index(const struct recording *recording, const struct dump *d
         diag_report(recording->diag, DIAG_NOTE, jitdump_path(dump->file), DIAG_NO_OFFSET,
                     "holds no code");
     else
-        diag_report(
-            recording->diag, DIAG_NOTE, jitdump_path(dump->file), DIAG_NO_OFFSET,
-            "%llu loads, %llu moves, %llu line tables, %llu unwind tables, %llu other records",
-            (unsigned long long)stats->loads, (unsigned long long)stats->moves,
-            (unsigned long long)stats->debug_infos, (unsigned long long)stats->unwinding_infos,
-            (unsigned long long)(stats->closes + stats->unknown));
+        diag_report(recording->diag, DIAG_NOTE, jitdump_path(dump->file), DIAG_NO_OFFSET,
+                    "%" PRIu64 " loads, %" PRIu64 " moves, %" PRIu64 " line tables, %" PRIu64
+                    " unwind tables, %" PRIu64 " other records",
+                    stats->loads, stats->moves, stats->debug_infos, stats->unwinding_infos,
+                    stats->closes + stats->unknown);
     report_machine(recording, dump);
     if (stats->cut_bytes)
         report_cut(recording, dump);
     if (stats->without_bytes)
         diag_report(recording->diag, DIAG_WARNING, jitdump_path(dump->file), DIAG_NO_OFFSET,
-                    "%llu functions come without their code: they have names and lines, but perf "
+                    "%" PRIu64
+                    " functions come without their code: they have names and lines, but perf "
                     "annotate has no instructions of them to show",
-                    (unsigned long long)stats->without_bytes);
+                    stats->without_bytes);
     if (stats->nameless)
         diag_report(recording->diag, DIAG_WARNING, jitdump_path(dump->file), DIAG_NO_OFFSET,
-                    "%llu functions have an empty name: readers show a blank for them",
-                    (unsigned long long)stats->nameless);
+                    "%" PRIu64 " functions have an empty name: readers show a blank for them",
+                    stats->nameless);
     if (stats->loads && !stats->moves && !stats->code_bytes && !stats->without_bytes)
         diag_report(recording->diag, DIAG_WARNING, jitdump_path(dump->file), DIAG_NO_OFFSET,
-                    "its functions have a code_size of 0, all %llu of them: they name nothing",
-                    (unsigned long long)stats->loads);
-    if (stats->moves_unresolved)
-        diag_report(recording->diag, DIAG_WARNING, jitdump_path(dump->file), DIAG_NO_OFFSET,
-                    "%llu moves of code that was never loaded: left out",
-                    (unsigned long long)stats->moves_unresolved);
+                    "its functions have a code_size of 0, all %" PRIu64
+                    " of them: they name nothing",
+                    stats->loads);
 }
 
 /* How to read the line tables of a dump. */
@@ -99,8 +96,9 @@ static void choose_lines(const struct recording *recording, size_t number)
         traits->bias = options->debug_bias;
     else if (traits->bias)
         diag_report(recording->diag, DIAG_NOTE, jitdump_path(dump->file), DIAG_NO_OFFSET,
-                    "its writer adds %llu to the addresses of its line tables: taken off again",
-                    (unsigned long long)traits->bias);
+                    "its writer adds %" PRIu64
+                    " to the addresses of its line tables: taken off again",
+                    traits->bias);
 }
 
 /* Whether all of a dump is of the process that its header tells, and says which dump it is in. */
