@@ -175,10 +175,10 @@ const struct layout *attrs_layout_of_id(const struct attrs *attrs, uint64_t id)
     return number ? &attrs->layouts[*number] : NULL;
 }
 
-size_t attrs_mapping_attr(const struct attrs *attrs)
+const struct perfdata_attr *attrs_mapping_attr(const struct attrs *attrs)
 {
     for (size_t i = 0; i < attrs->count; i++)
         if (attrs->list[i].tracks_mmap && attrs->list[i].sample_id_all)
-            return i;
-    return 0;
+            return &attrs->list[i];
+    return attrs->count ? attrs->list : NULL;
 }

@@ -52,7 +52,8 @@ void attrs_clear(struct attrs *attrs);
 /* The layout of the attr that has the id; NULL: none has. */
 const struct layout *attrs_layout_of_id(const struct attrs *attrs, uint64_t id);
 
-/* The attr whose mapping events count: its number, or attrs->count where there is none at all. */
-size_t attrs_mapping_attr(const struct attrs *attrs);
+/* The attr whose mapping events count: the first one that tracks them, or else the first one; NULL
+ * where there is none at all. Looks at all. */
+const struct perfdata_attr *attrs_mapping_attr(const struct attrs *attrs);
 
 #endif /* JITINJECT_PERFDATA_ATTRS_H */

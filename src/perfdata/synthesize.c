@@ -61,7 +61,7 @@ static size_t put_tail(uint8_t *bytes, const struct perfdata_attr *attr, uint32_
 int perfdata_write_mapping(struct perfdata_writer *writer, const struct perfdata_mapping *mapping,
                            uint64_t time)
 {
-    const struct attrs *attrs = &writer->data->attrs;
+    const struct perfdata_attr *attr = writer->mapping_attr;
     bool swapped = writer->data->swapped;
     uint8_t bytes[MMAP2_FILENAME + PATH_MAX + TAIL_MAX]; /* written as far as it is used */
     const size_t filename_size = (size_t)bytes_align_up(mapping->filename_size + 1, 8);
@@ -84,9 +84,8 @@ int perfdata_write_mapping(struct perfdata_writer *writer, const struct perfdata
            filename_size - mapping->filename_size);
 
     size_t size = MMAP2_FILENAME + filename_size;
-    if (attrs->count)
-        size += put_tail(bytes + size, &attrs->list[attrs_mapping_attr(attrs)], mapping->pid,
-                         mapping->tid, time, swapped);
+    if (attr)
+        size += put_tail(bytes + size, attr, mapping->pid, mapping->tid, time, swapped);
     put_record_header(bytes, PERFDATA_MMAP2, PERFDATA_CPUMODE_USER, size, swapped);
     writer_append(writer, bytes, size);
     return writer->err;

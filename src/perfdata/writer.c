@@ -166,6 +166,7 @@ int perfdata_writer_new(struct perfdata *data, enum perfdata_form form, int fd,
     if (!writer)
         return -ENOMEM;
     writer->data = data;
+    writer->mapping_attr = attrs_mapping_attr(&data->attrs);
     writer->pipe = data->pipe || form == PERFDATA_FORM_PIPE;
     writer->fd = writer->main_fd = fd;
     writer->staging[0] = malloc(STAGED_SIZE);

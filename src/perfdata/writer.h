@@ -13,7 +13,8 @@ struct moved {
 
 struct perfdata_writer {
     struct perfdata *data;
-    bool pipe;           /* form of the output */
+    const struct perfdata_attr *mapping_attr; /* whose sample id mapping events have, or NULL */
+    bool pipe;                                /* form of the output */
     const int *part_fds; /* of the further files, where these are written; else NULL */
     size_t part;         /* that is being written */
     int fd;              /* of that; 0, the file with the header, comes first and last */
