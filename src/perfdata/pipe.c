@@ -5,8 +5,6 @@
  */
 #include "writer.h"
 
-#include "jitinject/io.h"
-
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -76,38 +74,48 @@ static void write_tracing_data(struct perfdata_writer *writer, const struct sect
 }
 
 /* A row of the build-id feature is such a record but for its type, which nobody sets there. */
-static size_t row_size(const struct perfdata *data, const uint8_t *row, uint64_t left)
+static int write_build_id(struct perfdata_writer *writer, struct source *rows)
 {
-    const size_t size = left < ROW_MIN ? 0 : bytes_u16(row + 6, data->swapped);
+    const bool swapped = writer->data->swapped;
+    int err = source_need(rows, ROW_MIN);
 
-    return size < ROW_MIN || size > left || size > RECORD_MAX - 7 ? 0 : size;
+    if (err)
+        return err;
+    const size_t size = bytes_u16(source_bytes(rows) + 6, swapped);
+    const size_t padding = -size % 8; /* perf 7.2 takes no other sizes */
+    if (size < ROW_MIN || size > source_left(rows) || size + padding > RECORD_MAX)
+        return -ENODATA;
+    err = source_need(rows, size);
+    if (err)
+        return err;
+    const uint8_t *row = source_bytes(rows), zeros[8] = {0};
+    append_header(writer, PERFDATA_BUILD_ID, bytes_u16(row + 4, swapped), size + padding);
+    writer_append(writer, row + RECORD_HEADER, size - RECORD_HEADER);
+    writer_append(writer, zeros, padding);
+    source_skip(rows, size);
+    return writer->err;
 }
 
 static int write_build_ids(struct perfdata_writer *writer, const struct section *payload)
 {
     const struct perfdata *data = writer->data;
-    uint8_t row[RECORD_MAX], zeros[8] = {0};
+    struct source rows;
+    int err = source_init(&rows, payload->size, NULL);
 
-    for (uint64_t at = 0, left = payload->size; left;) {
-        const size_t room = left < sizeof(row) ? left : sizeof(row);
-        const ssize_t got = io_pread(data->fd, row, room, payload->offset + at);
-        const size_t size = got < (ssize_t)room ? 0 : row_size(data, row, left);
-        if (got < 0)
-            return perfdata_fail(data, (int)got, payload->offset + at, "cannot read it: %s",
-                                 strerror(-(int)got));
-        if (!size) {
-            diag_report(data->diag, DIAG_WARNING, data->path, payload->offset + at,
-                        "the list of build-ids is damaged; the rest of it is left out");
-            break;
-        }
-        const size_t padding = -size % 8; /* perf 7.2 takes no other sizes */
-        append_header(writer, PERFDATA_BUILD_ID, bytes_u16(row + 4, data->swapped), size + padding);
-        writer_append(writer, row + RECORD_HEADER, size - RECORD_HEADER);
-        writer_append(writer, zeros, padding);
-        at += size;
-        left -= size;
+    if (err)
+        return err;
+    source_move(&rows, data->fd, payload->offset, payload->offset + payload->size);
+    while (!err && source_left(&rows))
+        err = write_build_id(writer, &rows);
+    if (err == -ENODATA) {
+        diag_report(data->diag, DIAG_WARNING, data->path, rows.offset,
+                    "the list of build-ids is damaged; the rest of it is left out");
+        err = 0;
+    } else if (err && !writer->err) {
+        err = perfdata_fail(data, err, rows.offset, "cannot read it: %s", strerror(-err));
     }
-    return writer->err;
+    source_clear(&rows);
+    return err;
 }
 
 static void write_feature(struct perfdata_writer *writer, const struct feature *feature)
