@@ -84,6 +84,8 @@ int perfdata_open(const char *path, const struct perfdata_options *options, cons
 void perfdata_free(struct perfdata *data);
 /* What the input is called in messages. */
 const char *perfdata_path(const struct perfdata *data);
+/* The same of the file of it that the last record is in, which that one's offset is of. */
+const char *perfdata_record_path(const struct perfdata *data);
 /* Whether it is a file with records of this recording. */
 bool perfdata_has_file(const struct perfdata *data, dev_t device, ino_t inode);
 

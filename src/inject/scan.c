@@ -74,8 +74,8 @@ static int scan_mapping(struct recording *recording, const struct perfdata_recor
     uint64_t time;
 
     if (!perfdata_mapping(recording->data, record, &mapping)) {
-        diag_report(recording->diag, DIAG_WARNING, recording->options->input, record->offset,
-                    "mapping event without a whole name: kept, but not understood");
+        diag_report(recording->diag, DIAG_WARNING, perfdata_record_path(recording->data),
+                    record->offset, "mapping event without a whole name: kept, but not understood");
         return 0;
     }
     take_time(recording, record, &time);

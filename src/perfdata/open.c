@@ -132,6 +132,11 @@ const char *perfdata_path(const struct perfdata *data)
     return data->name;
 }
 
+const char *perfdata_record_path(const struct perfdata *data)
+{
+    return data->path;
+}
+
 const struct perfdata_attr *perfdata_attrs(const struct perfdata *data, size_t *count)
 {
     *count = data->attrs.count;
