@@ -115,34 +115,38 @@ struct jitdump_record {
     };
 };
 
+/* What a dump holds, and what was odd in it: data for a summary. */
+struct jitdump_stats {
+    uint64_t loads, moves, debug_infos, unwinding_infos, closes, unknown;
+    uint64_t skipped_bytes;   /* foreign bytes passed over */
+    uint64_t invalid_records; /* left out */
+    uint64_t code_bytes;
+    uint64_t first_time, last_time; /* over LOAD and MOVE; 0 if none */
+    uint64_t cut_bytes; /* at the end, of a record that is not whole; 0: it ends with a whole one */
+
+    /* Of an index only: */
+    uint64_t moves_unresolved; /* MOVE of a code_index that was never loaded by that pid */
+    uint64_t without_bytes;    /* LOADs of code, but without its bytes */
+    uint64_t nameless;         /* LOADs of code with an empty name */
+    uint64_t others;           /* LOADs of another pid than that of the header */
+    uint64_t debug_unpaired;   /* DEBUG_INFO of a function that was never loaded */
+};
+
 struct jitdump_reader;
 
 /*
  * A sequential reader over the records of `dump`, in a bounded buffer: code bytes are passed over,
  * never kept. Records whose fixed part, name or sizes are not within the record are reported and
  * left out. Foreign bytes between records are passed over up to the next plausible run of records,
- * and said.
+ * and said. `dump` and `diag` are borrowed until jitdump_reader_free. 0 or -ENOMEM.
  */
 int jitdump_reader_new(struct jitdump *dump, const struct diag *diag, struct jitdump_reader **out);
 void jitdump_reader_free(struct jitdump_reader *reader);
 /* 1: *record is set; 0: the end (whether it is cut say the stats, and the caller to its user; what
- * is whole counts); <0: -errno of the disk. */
+ * is whole counts); <0: -errno of the disk, reported. */
 int jitdump_reader_next(struct jitdump_reader *reader, struct jitdump_record *record);
-
-/* What a dump holds, and what was odd in it: data for a summary. */
-struct jitdump_stats {
-    uint64_t loads, moves, debug_infos, unwinding_infos, closes, unknown;
-    uint64_t moves_unresolved; /* MOVE of a code_index that was never loaded by that pid */
-    uint64_t without_bytes;    /* LOADs of code, but without its bytes */
-    uint64_t nameless;         /* LOADs of code with an empty name */
-    uint64_t others;           /* LOADs of another pid than that of the header */
-    uint64_t debug_unpaired;   /* DEBUG_INFO of a function that was never loaded */
-    uint64_t skipped_bytes;    /* foreign bytes passed over */
-    uint64_t invalid_records;  /* left out */
-    uint64_t code_bytes;
-    uint64_t first_time, last_time; /* over LOAD and MOVE; 0 if none */
-    uint64_t cut_bytes; /* at the end, of a record that is not whole; 0: it ends with a whole one */
-};
+/* What the records so far tell; complete at the end. Owned by the reader. */
+const struct jitdump_stats *jitdump_reader_stats(const struct jitdump_reader *reader);
 
 /* What the line tables of a dump have in common. */
 struct jitdump_line_traits {

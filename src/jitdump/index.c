@@ -11,7 +11,7 @@ static int finish(struct indexing *indexing)
     struct jitdump_index *index = indexing->index;
 
     blocks_trim(index);
-    index->stats = *reader_stats(indexing->reader);
+    index->stats = *jitdump_reader_stats(indexing->reader);
     int err = pairing_finish(&indexing->pairing, index, index->stats.cut_bytes > 0);
     if (err)
         return err;

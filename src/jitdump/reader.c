@@ -34,7 +34,7 @@ void jitdump_reader_free(struct jitdump_reader *reader)
     free(reader);
 }
 
-const struct jitdump_stats *reader_stats(const struct jitdump_reader *reader)
+const struct jitdump_stats *jitdump_reader_stats(const struct jitdump_reader *reader)
 {
     return &reader->stats;
 }

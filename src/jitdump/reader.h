@@ -16,9 +16,6 @@ struct jitdump_reader {
     struct jitdump_stats stats;
 };
 
-/* All of it that a pass over the records can tell; complete when the reader has come to the end. */
-const struct jitdump_stats *reader_stats(const struct jitdump_reader *reader);
-
 /* A record that the caller found to be invalid: reported and counted like the reader's own. */
 void reader_reject(struct jitdump_reader *reader, const struct jitdump_record *record,
                    const char *why);
