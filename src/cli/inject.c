@@ -35,7 +35,7 @@ static bool comes_by_pipe(const struct options *options)
 
 static int inject(struct options *options)
 {
-    const struct diag diag = {.report = report_oddity, .context = options};
+    const struct diag diag = {.report = report_oddity, .context = &options->report};
     struct inject_summary summary = {0};
 
     /* Where the reader of the output ends early there is something to be undone. */
@@ -44,7 +44,7 @@ static int inject(struct options *options)
         signals_pass_over_first_interrupt();
     const int err = inject_run(&options->inject, &diag, &summary);
     if (!err)
-        report_summary(options, &summary, options_to_stdout(options) ? stderr : stdout);
+        report_summary(&options->report, &summary, options_to_stdout(options) ? stderr : stdout);
     inject_summary_clear(&summary);
     return err ? EXIT_FAILURE : command_finish();
 }

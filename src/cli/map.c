@@ -159,7 +159,7 @@ static int write_stdout(const struct map_options *options, struct jitdump *dump,
 int command_map(int argc, char **argv)
 {
     struct map_options options = {0};
-    const struct diag diag = {.report = report_oddity, .context = &options.common};
+    const struct diag diag = {.report = report_oddity, .context = &options.report};
     struct jitdump *dump = NULL;
     bool goes_on;
     const int status = map_options_parse(argc, argv, &options, &goes_on);

@@ -84,7 +84,7 @@ int map_options_parse(int argc, char **argv, struct map_options *options, bool *
                 return misuse();
             break;
         case 'v':
-            options->common.verbose++;
+            options->report.verbose++;
             break;
         case 'h':
             help();

@@ -2,14 +2,16 @@
 #ifndef CLI_MAP_OPTIONS_H
 #define CLI_MAP_OPTIONS_H
 
-#include "options.h"
+#include "report.h"
+
+#include <stdint.h>
 
 struct map_options {
     const char *dump;
     const char *output; /* NULL: standard output */
     bool has_pid;
     uint32_t pid;
-    struct options common; /* what reports depend on */
+    struct report_options report;
 };
 
 /* `options` is all zero, and lives no longer than `argv`. The status to exit with; *goes_on is

@@ -223,10 +223,10 @@ static enum options_action take(int option, const char *value, struct options *o
         inject->force = true;
         break;
     case 'q':
-        options->quiet = true;
+        options->report.quiet = true;
         break;
     case 'v':
-        options->verbose++;
+        options->report.verbose++;
         break;
     case 'h':
         return OPTIONS_HELP;

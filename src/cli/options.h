@@ -2,6 +2,8 @@
 #ifndef CLI_OPTIONS_H
 #define CLI_OPTIONS_H
 
+#include "report.h"
+
 #include "jitinject/inject.h"
 
 enum options_action {
@@ -14,8 +16,7 @@ enum options_action {
 
 struct options {
     struct inject_options inject;
-    unsigned verbose; /* how often -v was given */
-    bool quiet;
+    struct report_options report;
     size_t dump_dir_capacity, dump_capacity;
 };
 

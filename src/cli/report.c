@@ -7,7 +7,7 @@ void report_oddity(void *context, const struct diag_report *report)
 {
     static const char *const severities[] = {
         [DIAG_NOTE] = "note", [DIAG_WARNING] = "warning", [DIAG_ERROR] = "error"};
-    const struct options *options = context;
+    const struct report_options *options = context;
 
     if (report->severity == DIAG_NOTE && options->verbose == 0)
         return;
@@ -19,7 +19,8 @@ void report_oddity(void *context, const struct diag_report *report)
     fprintf(stderr, "%s\n", report->text);
 }
 
-static void report_process(const struct options *options, const struct inject_summary *summary,
+static void report_process(const struct report_options *options,
+                           const struct inject_summary *summary,
                            const struct inject_process *process, FILE *stream)
 {
     fprintf(stream, "process %" PRIu32 ": ", process->pid);
@@ -74,7 +75,7 @@ static void report_times(const struct inject_summary *summary, FILE *stream)
                 (double)summary->times[i].wall / 1e6, (double)summary->times[i].cpu / 1e6);
 }
 
-void report_summary(const struct options *options, const struct inject_summary *summary,
+void report_summary(const struct report_options *options, const struct inject_summary *summary,
                     FILE *stream)
 {
     if (options->quiet)

@@ -3,13 +3,20 @@
 #ifndef CLI_REPORT_H
 #define CLI_REPORT_H
 
-#include "options.h"
+#include "jitinject/inject.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 
-/* diag.report; `context` is a struct options. To stderr. */
+/* How much of it. */
+struct report_options {
+    unsigned verbose; /* how often -v was given */
+    bool quiet;       /* no summary */
+};
+
+/* diag.report; `context` is a struct report_options. To stderr. */
 void report_oddity(void *context, const struct diag_report *report);
-void report_summary(const struct options *options, const struct inject_summary *summary,
+void report_summary(const struct report_options *options, const struct inject_summary *summary,
                     FILE *stream);
 
 #endif /* CLI_REPORT_H */
