@@ -44,8 +44,6 @@ static int read_attr(struct perfdata *data, const uint8_t *entry, size_t size, u
 {
     struct attr_ids place = {offset + size, section_at(entry + size, data->swapped)};
     const struct section *ids = &place.ids;
-    uint8_t *raw = NULL;
-    int err = 0;
 
     if (!section_within(ids, data->file_size) || ids->size % sizeof(uint64_t))
         return perfdata_fail(data, -EBADMSG, place.reference,
@@ -59,12 +57,10 @@ static int read_attr(struct perfdata *data, const uint8_t *entry, size_t size, u
         return -ENOMEM;
     data->attr_ids[data->attrs.count] = place;
 
-    if (ids->size) {
-        raw = malloc(ids->size);
-        if (!raw)
-            return -ENOMEM;
-        err = read_exactly(data, raw, ids->size, ids->offset, "the ids of an event");
-    }
+    uint8_t *raw = section_memory(ids);
+    if (!raw)
+        return -ENOMEM;
+    int err = read_exactly(data, raw, ids->size, ids->offset, "the ids of an event");
     if (!err)
         err = attrs_add(&data->attrs, entry, size, raw, ids->size / sizeof(uint64_t), data->swapped,
                         data->big_endian);
@@ -81,7 +77,7 @@ static int read_attrs(struct perfdata *data, uint64_t entry_size)
 {
     const struct section *section = &data->attr_section;
     uint64_t count = section->size / entry_size, at = 0, ids_left = data->file_size;
-    uint8_t *bytes = malloc(section->size ? section->size : 1);
+    uint8_t *bytes = section_memory(section);
     int err;
 
     if (!bytes)

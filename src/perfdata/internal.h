@@ -10,6 +10,7 @@
 #include "jitinject/bytes.h"
 #include "jitinject/perfdata.h"
 
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -113,6 +114,15 @@ struct perfdata {
 static inline bool section_within(const struct section *section, uint64_t limit)
 {
     return section->offset <= limit && section->size <= limit - section->offset;
+}
+
+/* Memory for all of a section, free() frees it; NULL: there is not as much, as of one of 4 GiB on a
+ * 32-bit machine. */
+static inline uint8_t *section_memory(const struct section *section)
+{
+    const size_t size = (size_t)section->size;
+
+    return size == section->size ? malloc(size ? size : 1) : NULL;
 }
 
 static inline void put_record_header(uint8_t *bytes, uint32_t type, uint16_t misc, size_t size,

@@ -62,11 +62,11 @@ static size_t relocate_index(const struct perfdata_writer *writer, uint8_t *inde
 /* The index of the input with new offsets; *index is the caller's to free. */
 static int new_index(const struct perfdata_writer *writer, struct output *output, uint8_t **index)
 {
-    size_t size = output->input.size;
+    const size_t size = (size_t)output->input.size;
 
-    if (size < INDEX_HEAD)
+    if (output->input.size < INDEX_HEAD)
         return 0;
-    *index = malloc(size);
+    *index = section_memory(&output->input);
     if (!*index)
         return -ENOMEM;
     ssize_t got = io_pread(writer->data->fd, *index, size, output->input.offset);
