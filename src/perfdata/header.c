@@ -38,6 +38,19 @@ static size_t attr_size(const uint8_t *bytes, uint64_t available, bool swapped)
     return size < ATTR_SIZE_MIN || size > available ? 0 : size;
 }
 
+int header_add_attr(struct perfdata *data, const uint8_t *bytes, size_t size, const uint8_t *ids,
+                    size_t id_count, uint64_t offset)
+{
+    const int err =
+        attrs_add(&data->attrs, bytes, size, ids, id_count, data->swapped, data->big_endian);
+
+    if (err != -EINVAL)
+        return err;
+    return perfdata_fail(data, -EBADMSG, offset,
+                         "the events keep their ids at different places in a record, so nobody can "
+                         "tell whose a record is; record them separately");
+}
+
 /* One entry of the attr section: the attr and the section of its ids. */
 static int read_attr(struct perfdata *data, const uint8_t *entry, size_t size, uint64_t offset,
                      uint64_t *ids_left)
@@ -62,12 +75,7 @@ static int read_attr(struct perfdata *data, const uint8_t *entry, size_t size, u
         return -ENOMEM;
     int err = read_exactly(data, raw, ids->size, ids->offset, "the ids of an event");
     if (!err)
-        err = attrs_add(&data->attrs, entry, size, raw, ids->size / sizeof(uint64_t), data->swapped,
-                        data->big_endian);
-    if (err == -EINVAL)
-        err = perfdata_fail(data, -EBADMSG, offset,
-                            "the events keep their ids at different places in a record, so "
-                            "nobody can tell whose a record is; record them separately");
+        err = header_add_attr(data, entry, size, raw, (size_t)ids->size / sizeof(uint64_t), offset);
     free(raw);
     return err;
 }

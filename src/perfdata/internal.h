@@ -140,6 +140,9 @@ static inline struct section section_at(const uint8_t *bytes, bool swapped)
 
 /* header.c: reads the header, attrs and features of either form; reports what is wrong. */
 int header_read(struct perfdata *data);
+/* As attrs_add for what is at `offset`; -EBADMSG, reported, for its -EINVAL. */
+int header_add_attr(struct perfdata *data, const uint8_t *bytes, size_t size, const uint8_t *ids,
+                    size_t id_count, uint64_t offset);
 /* Whether the first bytes are those of a perf.data in either byte order. */
 bool header_has_magic(const uint8_t magic[HEADER_MAGIC]);
 

@@ -35,13 +35,8 @@ static int learn_attr(struct perfdata *data, const struct perfdata_record *recor
     if (attr < ATTR_SIZE_MIN || attr > size)
         return perfdata_fail(data, -EBADMSG, record->offset,
                              "a record that describes an event is too short; the file is damaged");
-    int err = attrs_add(&data->attrs, bytes, attr, bytes + attr, (size - attr) / sizeof(uint64_t),
-                        data->swapped, data->big_endian);
-    if (err == -EINVAL)
-        err = perfdata_fail(data, -EBADMSG, record->offset,
-                            "the events keep their ids at different places in a record, so "
-                            "nobody can tell whose a record is; record them separately");
-    return err;
+    return header_add_attr(data, bytes, attr, bytes + attr, (size - attr) / sizeof(uint64_t),
+                           record->offset);
 }
 
 static int learn_feature(struct perfdata *data, const struct perfdata_record *record)
