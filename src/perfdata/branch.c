@@ -12,8 +12,8 @@
 
 static bool is_compressed(const struct perfdata *data)
 {
-    for (size_t i = 0; i < data->feature_count; i++)
-        if (data->features[i].bit == PERFDATA_FEATURE_COMPRESSED)
+    for (size_t i = 0; i < data->header.feature_count; i++)
+        if (data->header.features[i].bit == PERFDATA_FEATURE_COMPRESSED)
             return true;
     return data->inflate;
 }
@@ -25,7 +25,7 @@ int perfdata_branch(const struct perfdata *data, struct perfdata **out)
 
     *out = NULL;
     /* In pipe form records change what is known of the others. */
-    if (data->pipe || data->part_count > 1 || is_compressed(data))
+    if (data->pipe || data->files.part_count > 1 || is_compressed(data))
         return -ENOTSUP;
     branch = malloc(sizeof(*branch));
     if (!branch)
@@ -41,7 +41,7 @@ int perfdata_branch(const struct perfdata *data, struct perfdata **out)
     }
     const uint64_t offset = data->source.offset + half;
     source_move(&branch->source, data->source.fd,
-                offset - (offset - data->data_section.offset) % WORD, data->source.end);
+                offset - (offset - data->header.records.offset) % WORD, data->source.end);
     *out = branch;
     return 0;
 }

@@ -13,7 +13,7 @@
 /* The bit map is an array of the writer's unsigned long, which has 4 or 8 bytes. */
 static bool has_feature(const struct perfdata *data, unsigned bit)
 {
-    return data->header[features_byte(data, bit)] >> bit % 8 & 1;
+    return data->header.bytes[features_byte(data, bit)] >> bit % 8 & 1;
 }
 
 size_t features_byte(const struct perfdata *data, unsigned bit)
@@ -21,32 +21,32 @@ size_t features_byte(const struct perfdata *data, unsigned bit)
     size_t byte = bit / 8;
 
     if (data->big_endian)
-        byte ^= data->long_size - 1;
+        byte ^= data->header.long_size - 1;
     return HEADER_FEATURES + byte;
 }
 
 /* As in perf: every recording has the name of its machine, in words of one size or the other. */
 static void find_long_size(struct perfdata *data)
 {
-    data->long_size = 8;
+    data->header.long_size = 8;
     if (has_feature(data, PERFDATA_FEATURE_HOSTNAME))
         return;
-    data->long_size = 4;
+    data->header.long_size = 4;
     if (!has_feature(data, PERFDATA_FEATURE_HOSTNAME))
-        data->long_size = 8;
+        data->header.long_size = 8;
 }
 
 static int read_table(struct perfdata *data)
 {
     uint8_t table[FEATURE_BITS * SECTION_SIZE];
-    uint64_t offset = data->data_section.offset + data->data_section.size;
+    uint64_t offset = data->header.records.offset + data->header.records.size;
 
     find_long_size(data);
     for (unsigned bit = 0; bit < FEATURE_BITS; bit++)
         if (has_feature(data, bit))
-            data->features[data->feature_count++].bit = bit;
+            data->header.features[data->header.feature_count++].bit = bit;
 
-    size_t size = data->feature_count * SECTION_SIZE;
+    size_t size = data->header.feature_count * SECTION_SIZE;
     ssize_t got = io_pread(data->fd, table, size, offset);
     if (got < 0)
         return perfdata_fail(data, (int)got, offset, "cannot read the features: %s",
@@ -55,8 +55,8 @@ static int read_table(struct perfdata *data)
         return perfdata_fail(data, -EBADMSG, offset,
                              "the file ends within the list of features; it is cut, copy or record "
                              "it again");
-    for (size_t i = 0; i < data->feature_count; i++) {
-        struct feature *feature = &data->features[i];
+    for (size_t i = 0; i < data->header.feature_count; i++) {
+        struct feature *feature = &data->header.features[i];
         feature->payload = section_at(table + i * SECTION_SIZE, data->swapped);
         if (!section_within(&feature->payload, data->file_size))
             return perfdata_fail(data, -EBADMSG, offset + i * SECTION_SIZE,
@@ -116,9 +116,9 @@ int features_read(struct perfdata *data)
 {
     int err = read_table(data);
 
-    for (size_t i = 0; !err && i < data->feature_count; i++)
-        if (data->features[i].bit == PERFDATA_FEATURE_ARCH ||
-            data->features[i].bit == PERFDATA_FEATURE_CLOCK_DATA)
-            err = read_payload(data, &data->features[i]);
+    for (size_t i = 0; !err && i < data->header.feature_count; i++)
+        if (data->header.features[i].bit == PERFDATA_FEATURE_ARCH ||
+            data->header.features[i].bit == PERFDATA_FEATURE_CLOCK_DATA)
+            err = read_payload(data, &data->header.features[i]);
     return err;
 }

@@ -66,9 +66,10 @@ static int read_attr(struct perfdata *data, const uint8_t *entry, size_t size, u
         return perfdata_fail(data, -EBADMSG, place.reference,
                              "the events claim more ids than the file can hold; it is damaged");
     *ids_left -= ids->size;
-    if (!array_reserve(&data->attr_ids, &data->attr_ids_capacity, data->attrs.count + 1))
+    if (!array_reserve(&data->header.attr_ids, &data->header.attr_ids_capacity,
+                       data->attrs.count + 1))
         return -ENOMEM;
-    data->attr_ids[data->attrs.count] = place;
+    data->header.attr_ids[data->attrs.count] = place;
 
     uint8_t *raw = section_memory(ids);
     if (!raw)
@@ -83,7 +84,7 @@ static int read_attr(struct perfdata *data, const uint8_t *entry, size_t size, u
 /* Entries follow each other at the distance their attr says; the header's attr_size only counts. */
 static int read_attrs(struct perfdata *data, uint64_t entry_size)
 {
-    const struct section *section = &data->attr_section;
+    const struct section *section = &data->header.attrs;
     uint64_t count = section->size / entry_size, at = 0, ids_left = data->file_size;
     uint8_t *bytes = section_memory(section);
     int err;
@@ -114,25 +115,25 @@ static bool overlap(const struct section *a, const struct section *b)
 
 static int check_sections(struct perfdata *data, uint64_t entry_size)
 {
-    const struct section *attrs = &data->attr_section, *records = &data->data_section;
+    const struct section *attrs = &data->header.attrs, *records = &data->header.records;
 
-    if (data->header_size != HEADER_SIZE && data->header_size != HEADER_SIZE_OLD)
+    if (data->header.size != HEADER_SIZE && data->header.size != HEADER_SIZE_OLD)
         return perfdata_fail(data, -EBADMSG, 8,
                              "a header of %" PRIu64 " bytes is not known; the file is damaged or "
                              "of a newer perf",
-                             data->header_size);
+                             data->header.size);
     if (entry_size < ATTR_SIZE_MIN + SECTION_SIZE)
         return perfdata_fail(data, -EBADMSG, 16,
                              "%" PRIu64 " bytes are too few for an event; the file is damaged",
                              entry_size);
-    if (attrs->offset < data->header_size || !section_within(attrs, data->file_size))
+    if (attrs->offset < data->header.size || !section_within(attrs, data->file_size))
         return perfdata_fail(data, -EBADMSG, HEADER_ATTRS,
                              "the list of events is not in the file; it is cut or damaged");
     if (records->size == 0)
         return perfdata_fail(data, -EBADMSG, HEADER_DATA + 8,
                              "the file says that it has no data: perf record was not ended "
                              "properly; record again");
-    if (records->offset < data->header_size || !section_within(records, data->file_size))
+    if (records->offset < data->header.size || !section_within(records, data->file_size))
         return perfdata_fail(data, -EBADMSG, HEADER_DATA,
                              "the data (%" PRIu64 " bytes from %" PRIu64
                              " on) are not all in the file, "
@@ -148,8 +149,8 @@ static int check_sections(struct perfdata *data, uint64_t entry_size)
 static int check_ids(struct perfdata *data)
 {
     for (size_t i = 0; i < data->attrs.count; i++)
-        if (overlap(&data->attr_ids[i].ids, &data->data_section))
-            return perfdata_fail(data, -EBADMSG, data->attr_ids[i].reference,
+        if (overlap(&data->header.attr_ids[i].ids, &data->header.records))
+            return perfdata_fail(data, -EBADMSG, data->header.attr_ids[i].reference,
                                  "the ids of an event lie within the data; the file is damaged");
     return 0;
 }
@@ -157,7 +158,7 @@ static int check_ids(struct perfdata *data)
 /* perf record writes the size of the data at its end. Without it they reach as far as the file. */
 static void take_unclosed(struct perfdata *data)
 {
-    struct section *records = &data->data_section;
+    struct section *records = &data->header.records;
 
     data->unclosed = records->size == 0 && records->offset < data->file_size;
     if (!data->unclosed)
@@ -170,22 +171,22 @@ static void take_unclosed(struct perfdata *data)
 
 static int read_file_form(struct perfdata *data)
 {
-    int err = read_exactly(data, data->header, HEADER_SIZE_OLD, 0, "its header");
+    int err = read_exactly(data, data->header.bytes, HEADER_SIZE_OLD, 0, "its header");
     if (err)
         return err;
 
-    uint64_t entry_size = bytes_u64(data->header + 16, data->swapped);
-    data->attr_section = section_at(data->header + HEADER_ATTRS, data->swapped);
-    data->data_section = section_at(data->header + HEADER_DATA, data->swapped);
+    uint64_t entry_size = bytes_u64(data->header.bytes + 16, data->swapped);
+    data->header.attrs = section_at(data->header.bytes + HEADER_ATTRS, data->swapped);
+    data->header.records = section_at(data->header.bytes + HEADER_DATA, data->swapped);
     take_unclosed(data);
     err = check_sections(data, entry_size);
-    if (!err && data->header_size == HEADER_SIZE)
-        err = read_exactly(data, data->header, HEADER_SIZE, 0, "its header");
+    if (!err && data->header.size == HEADER_SIZE)
+        err = read_exactly(data, data->header.bytes, HEADER_SIZE, 0, "its header");
     if (!err)
         err = read_attrs(data, entry_size);
     if (!err)
         err = check_ids(data);
-    if (!err && data->header_size == HEADER_SIZE && !data->unclosed)
+    if (!err && data->header.size == HEADER_SIZE && !data->unclosed)
         err = features_read(data);
     return err;
 }
@@ -208,24 +209,24 @@ bool header_has_magic(const uint8_t magic[HEADER_MAGIC])
 
 int header_read(struct perfdata *data)
 {
-    ssize_t got = io_pread(data->fd, data->header, HEADER_SIZE_PIPE, 0);
+    ssize_t got = io_pread(data->fd, data->header.bytes, HEADER_SIZE_PIPE, 0);
     if (got < 0)
         return perfdata_fail(data, (int)got, 0, "cannot read it: %s", strerror(-(int)got));
     if (got == 0)
         return perfdata_fail(data, -EBADMSG, 0, "is empty; perf record wrote nothing");
-    if (got >= HEADER_MAGIC && memcmp(data->header, "PERFFILE", HEADER_MAGIC) == 0)
+    if (got >= HEADER_MAGIC && memcmp(data->header.bytes, "PERFFILE", HEADER_MAGIC) == 0)
         return perfdata_fail(data, -EBADMSG, 0,
                              "is in the format of perf before Linux 2.6.36, which is not read");
 
-    if (got < HEADER_SIZE_PIPE || !header_has_magic(data->header))
+    if (got < HEADER_SIZE_PIPE || !header_has_magic(data->header.bytes))
         return perfdata_fail(data, -EBADMSG, 0,
                              "is not a perf.data file; give one that perf record wrote");
-    data->big_endian = is_big(data->header);
+    data->big_endian = is_big(data->header.bytes);
     data->swapped = data->big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
-    data->header_size = bytes_u64(data->header + 8, data->swapped);
-    data->pipe = data->header_size == HEADER_SIZE_PIPE;
+    data->header.size = bytes_u64(data->header.bytes + 8, data->swapped);
+    data->pipe = data->header.size == HEADER_SIZE_PIPE;
     if (!data->pipe)
         return read_file_form(data);
-    data->data_section = (struct section){HEADER_SIZE_PIPE, data->file_size - HEADER_SIZE_PIPE};
+    data->header.records = (struct section){HEADER_SIZE_PIPE, data->file_size - HEADER_SIZE_PIPE};
     return 0;
 }

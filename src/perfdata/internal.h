@@ -60,41 +60,52 @@ struct part {
     ino_t inode;
 };
 
-struct perfdata {
-    bool is_branch; /* header, attrs and files are those of another one */
-    const struct diag *diag;
-    char *name;       /* as given: a file or a directory */
-    char *main_path;  /* of a directory: the file with the header */
-    const char *path; /* of the file that is being read */
-    int fd;           /* of the one with the header */
+/* What the recording lies in: open.c, parts.c, kernel.c. */
+struct files {
+    char *name;      /* as given: a file or a directory */
+    char *main_path; /* of a directory: the file with the header */
     bool is_directory;
+    dev_t device; /* of the file with the header */
+    ino_t inode;
     struct part *parts; /* in the order of reading; the first has the header */
     size_t part_count, part_capacity;
     size_t part; /* that is being read */
     bool split;  /* the header says that there are several */
     struct perfdata_kernel_file kernel[PERFDATA_KERNEL_FILES];
     size_t kernel_count;
-    dev_t device; /* of the file with the header */
-    ino_t inode;
-    uint64_t file_size;
+};
 
-    bool pipe, swapped, big_endian;
-    bool unclosed;               /* perf record did not come to write sizes and features */
-    uint8_t header[HEADER_SIZE]; /* as found */
-    uint64_t header_size;
-    struct section attr_section, data_section;
-    struct attr_ids *attr_ids; /* one for each attr; file form only */
+/* What the file form has outside of its records, and where: header.c, features.c. */
+struct header {
+    uint8_t bytes[HEADER_SIZE]; /* as found */
+    uint64_t size;              /* of these; HEADER_SIZE_PIPE in pipe form */
+    struct section attrs, records;
+    struct attr_ids *attr_ids; /* one for each attr */
     size_t attr_ids_capacity;
     struct feature features[FEATURE_BITS];
     size_t feature_count;
     size_t long_size; /* bytes of the words that the bit map of the features is made of */
+};
 
+struct perfdata {
+    bool is_branch; /* header, attrs and files are those of another one */
+    const struct diag *diag;
+    struct files files;
+    const char *path; /* of the file that is being read */
+    int fd;           /* of the one with the header */
+    uint64_t file_size;
+
+    struct header header;
+    bool pipe, swapped, big_endian;
+    bool unclosed; /* perf record did not come to write sizes and features */
+
+    /* What it tells of itself, in the header or in records. */
     struct attrs attrs;
-    struct perfdata_sample samples[SAMPLES_AT_ONCE];
     char *arch;
     struct perfdata_time_conv time_conv;
     struct perfdata_wall_clock wall_clock;
 
+    /* The records. */
     struct source source;
     struct inflate *inflate; /* once there is something compressed */
     uint64_t pieces_end;     /* up to here in the file, a compressed record is made of such ones */
@@ -104,6 +115,7 @@ struct perfdata {
     uint64_t number;  /* of the next record */
     bool ended;       /* a pass has come to the end: what is odd there has been said */
     uint64_t learned; /* records below this number have been asked for attrs, arch and so on */
+    struct perfdata_sample samples[SAMPLES_AT_ONCE];
 };
 
 /* Reports an error and is its errno: return perfdata_fail(data, -EBADMSG, offset, "...", ...); */

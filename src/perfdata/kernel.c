@@ -39,11 +39,11 @@ static void open_file(struct perfdata *data, int directory, const char *name, bo
         return;
     const char *fault = check(fd, force, &status);
     if (!fault) {
-        data->kernel[data->kernel_count++] =
+        data->files.kernel[data->files.kernel_count++] =
             (struct perfdata_kernel_file){name, fd, (uint64_t)status.st_size};
         return;
     }
-    if (asprintf(&path, "%s/%s", data->name, name) >= 0) {
+    if (asprintf(&path, "%s/%s", data->files.name, name) >= 0) {
         diag_report(data->diag, DIAG_WARNING, path, DIAG_NO_OFFSET, "left out of the output: %s",
                     fault);
         free(path);
@@ -56,7 +56,7 @@ int kernel_open(struct perfdata *data, bool force)
 {
     char *path;
 
-    if (asprintf(&path, "%s/kcore_dir", data->name) < 0)
+    if (asprintf(&path, "%s/kcore_dir", data->files.name) < 0)
         return -ENOMEM;
     const int directory = open(path, O_RDONLY | O_CLOEXEC | O_DIRECTORY | O_NOFOLLOW);
     if (directory >= 0) {
@@ -73,12 +73,12 @@ int kernel_open(struct perfdata *data, bool force)
 
 const struct perfdata_kernel_file *perfdata_kernel_files(const struct perfdata *data, size_t *count)
 {
-    *count = data->kernel_count;
-    return data->kernel;
+    *count = data->files.kernel_count;
+    return data->files.kernel;
 }
 
 void kernel_close(struct perfdata *data)
 {
-    for (size_t i = 0; i < data->kernel_count; i++)
-        close(data->kernel[i].fd);
+    for (size_t i = 0; i < data->files.kernel_count; i++)
+        close(data->files.kernel[i].fd);
 }

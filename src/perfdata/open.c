@@ -32,12 +32,12 @@ static int enter_directory(struct perfdata *data, struct stat *status)
 {
     close(data->fd);
     data->fd = -1;
-    data->is_directory = true;
-    if (asprintf(&data->main_path, "%s/data", data->name) < 0) {
-        data->main_path = NULL;
+    data->files.is_directory = true;
+    if (asprintf(&data->files.main_path, "%s/data", data->files.name) < 0) {
+        data->files.main_path = NULL;
         return -ENOMEM;
     }
-    data->path = data->main_path;
+    data->path = data->files.main_path;
     int err = open_file(data, false, status);
     if (!err && !S_ISREG(status->st_mode))
         err = perfdata_fail(data, -EBADMSG, DIAG_NO_OFFSET, "is not a regular file");
@@ -65,8 +65,8 @@ static int open_input(struct perfdata *data, bool standard, bool force)
     } else if (!standard && !force && !owner_is_trusted(&status)) {
         return perfdata_fail(data, -EPERM, DIAG_NO_OFFSET, OWNER_IS_NOT_TRUSTED);
     }
-    data->device = status.st_dev;
-    data->inode = status.st_ino;
+    data->files.device = status.st_dev;
+    data->files.inode = status.st_ino;
     return 0;
 }
 
@@ -82,16 +82,16 @@ int perfdata_open(const char *path, const struct perfdata_options *options, cons
         return err;
     data->fd = -1;
     data->diag = diag;
-    data->name = strdup(standard ? "standard input" : path);
-    if (!data->name)
+    data->files.name = strdup(standard ? "standard input" : path);
+    if (!data->files.name)
         goto fail;
-    data->path = data->name;
+    data->path = data->files.name;
     err = open_input(data, standard, force);
     if (!err)
         err = header_read(data);
     if (!err)
         err = parts_open(data, force);
-    if (!err && data->is_directory)
+    if (!err && data->files.is_directory)
         err = kernel_open(data, force);
     if (!err)
         err = source_init(&data->source, parts_largest(data), &data->watch);
@@ -116,12 +116,12 @@ void perfdata_free(struct perfdata *data)
     }
     inflate_free(data->inflate);
     attrs_clear(&data->attrs);
-    free(data->attr_ids);
+    free(data->header.attr_ids);
     free(data->arch);
     parts_close(data);
     kernel_close(data);
-    free(data->main_path);
-    free(data->name);
+    free(data->files.main_path);
+    free(data->files.name);
     if (data->fd >= 0)
         close(data->fd);
     free(data);
@@ -129,7 +129,7 @@ void perfdata_free(struct perfdata *data)
 
 const char *perfdata_path(const struct perfdata *data)
 {
-    return data->name;
+    return data->files.name;
 }
 
 const char *perfdata_record_path(const struct perfdata *data)

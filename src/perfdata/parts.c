@@ -24,9 +24,9 @@
 
 static int add_part(struct perfdata *data, const struct part *part)
 {
-    if (!array_reserve(&data->parts, &data->part_capacity, data->part_count + 1))
+    if (!array_reserve(&data->files.parts, &data->files.part_capacity, data->files.part_count + 1))
         return -ENOMEM;
-    data->parts[data->part_count++] = *part;
+    data->files.parts[data->files.part_count++] = *part;
     return 0;
 }
 
@@ -37,7 +37,7 @@ static int open_part(struct perfdata *data, unsigned number, bool force)
     char *path;
     int err = 0;
 
-    if (asprintf(&path, "%s/data.%u", data->name, number) < 0)
+    if (asprintf(&path, "%s/data.%u", data->files.name, number) < 0)
         return -ENOMEM;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     data->path = path;
@@ -56,7 +56,7 @@ static int open_part(struct perfdata *data, unsigned number, bool force)
                                             .device = status.st_dev,
                                             .inode = status.st_ino});
     }
-    data->path = data->parts[0].path;
+    data->path = data->files.parts[0].path;
     if (err) {
         if (fd >= 0)
             close(fd);
@@ -70,8 +70,8 @@ static uint64_t read_version(const struct perfdata *data)
 {
     uint8_t bytes[sizeof(uint64_t)];
 
-    for (size_t i = 0; i < data->feature_count; i++) {
-        const struct feature *feature = &data->features[i];
+    for (size_t i = 0; i < data->header.feature_count; i++) {
+        const struct feature *feature = &data->header.features[i];
         if (feature->bit == PERFDATA_FEATURE_DIR_FORMAT && feature->payload.size >= sizeof(bytes) &&
             io_pread(data->fd, bytes, sizeof(bytes), feature->payload.offset) == sizeof(bytes))
             return bytes_u64(bytes, data->swapped);
@@ -84,42 +84,42 @@ int parts_open(struct perfdata *data, bool force)
     char *path = strdup(data->path);
     int err = path ? add_part(data, &(struct part){.path = path,
                                                    .fd = data->fd,
-                                                   .records = data->data_section,
-                                                   .device = data->device,
-                                                   .inode = data->inode})
+                                                   .records = data->header.records,
+                                                   .device = data->files.device,
+                                                   .inode = data->files.inode})
                    : -ENOMEM;
 
     if (err) {
         free(path);
         return err;
     }
-    if (!data->is_directory)
+    if (!data->files.is_directory)
         return 0;
     const uint64_t version = read_version(data);
     for (unsigned number = 0; version != ONE_FILE && !err; number++)
         err = open_part(data, number, force);
-    data->split = version != ONE_FILE && version != NOT_TOLD;
+    data->files.split = version != ONE_FILE && version != NOT_TOLD;
     return err == -ENOENT ? 0 : err;
 }
 
 size_t perfdata_further_parts(const struct perfdata *data)
 {
-    return data->split ? data->part_count - 1 : 0;
+    return data->files.split ? data->files.part_count - 1 : 0;
 }
 
 bool perfdata_has_file(const struct perfdata *data, dev_t device, ino_t inode)
 {
-    for (size_t i = 0; i < data->part_count; i++)
-        if (data->parts[i].device == device && data->parts[i].inode == inode)
+    for (size_t i = 0; i < data->files.part_count; i++)
+        if (data->files.parts[i].device == device && data->files.parts[i].inode == inode)
             return true;
     return false;
 }
 
 void parts_enter(struct perfdata *data, size_t number)
 {
-    const struct part *part = &data->parts[number];
+    const struct part *part = &data->files.parts[number];
 
-    data->part = number;
+    data->files.part = number;
     data->path = part->path;
     source_move(&data->source, part->fd, part->records.offset,
                 part->records.offset + part->records.size);
@@ -134,18 +134,18 @@ uint64_t parts_largest(const struct perfdata *data)
 {
     uint64_t size = 0;
 
-    for (size_t i = 0; i < data->part_count; i++)
-        if (data->parts[i].records.size > size)
-            size = data->parts[i].records.size;
+    for (size_t i = 0; i < data->files.part_count; i++)
+        if (data->files.parts[i].records.size > size)
+            size = data->files.parts[i].records.size;
     return size;
 }
 
 void parts_close(struct perfdata *data)
 {
-    for (size_t i = 0; i < data->part_count; i++) {
+    for (size_t i = 0; i < data->files.part_count; i++) {
         if (i > 0) /* the first is data->fd */
-            close(data->parts[i].fd);
-        free(data->parts[i].path);
+            close(data->files.parts[i].fd);
+        free(data->files.parts[i].path);
     }
-    free(data->parts);
+    free(data->files.parts);
 }

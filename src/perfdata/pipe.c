@@ -33,7 +33,7 @@ static void write_file_header(struct perfdata_writer *writer)
 {
     uint8_t header[HEADER_SIZE_PIPE];
 
-    memcpy(header, writer->data->header, HEADER_MAGIC);
+    memcpy(header, writer->data->header.bytes, HEADER_MAGIC);
     bytes_put_u64(header + HEADER_MAGIC, HEADER_SIZE_PIPE, writer->data->swapped);
     writer_append(writer, header, sizeof(header));
 }
@@ -41,7 +41,7 @@ static void write_file_header(struct perfdata_writer *writer)
 static int write_attr(struct perfdata_writer *writer, size_t number)
 {
     const struct perfdata *data = writer->data;
-    const struct attr_ids *place = &data->attr_ids[number];
+    const struct attr_ids *place = &data->header.attr_ids[number];
     const uint32_t size = data->attrs.list[number].size;
     uint8_t head[8];
 
@@ -172,7 +172,7 @@ int writer_begin_pipe(struct perfdata_writer *writer)
     write_file_header(writer);
     for (size_t i = 0; i < data->attrs.count && !err; i++)
         err = write_attr(writer, i);
-    for (size_t i = 0; i < data->feature_count && !err; i++)
-        err = write_described(writer, &data->features[i]);
+    for (size_t i = 0; i < data->header.feature_count && !err; i++)
+        err = write_described(writer, &data->header.features[i]);
     return err ? err : writer->err;
 }

@@ -262,8 +262,8 @@ int perfdata_next(struct perfdata *data, struct perfdata_record *record)
         return RECORD;
     int got = next_in_part(data, record);
 
-    while (got == NOTHING && data->part + 1 < data->part_count) {
-        parts_enter(data, data->part + 1);
+    while (got == NOTHING && data->files.part + 1 < data->files.part_count) {
+        parts_enter(data, data->files.part + 1);
         got = next_in_part(data, record);
     }
     if (got == NOTHING)

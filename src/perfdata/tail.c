@@ -84,11 +84,11 @@ static int new_index(const struct perfdata_writer *writer, struct output *output
 static size_t list_features(const struct perfdata_writer *writer, struct output *list)
 {
     const struct perfdata *data = writer->data;
-    bool add = writer->build_ids_size > 0 && data->header_size == HEADER_SIZE;
+    bool add = writer->build_ids_size > 0 && data->header.size == HEADER_SIZE;
     size_t count = 0;
 
-    for (size_t i = 0; i < data->feature_count; i++) {
-        const struct feature *feature = &data->features[i];
+    for (size_t i = 0; i < data->header.feature_count; i++) {
+        const struct feature *feature = &data->header.features[i];
         if (writer_leaves_out(writer, feature->bit))
             continue;
         if (add && feature->bit > PERFDATA_FEATURE_BUILD_ID) {
@@ -118,7 +118,7 @@ static void write_features(struct perfdata_writer *writer, uint8_t *header)
     uint64_t at = writer->offset + count * SECTION_SIZE;
     uint8_t *index = NULL;
 
-    if (writer->data->header_size == HEADER_SIZE)
+    if (writer->data->header.size == HEADER_SIZE)
         memset(header + HEADER_FEATURES, 0, FEATURE_BITS / 8);
     for (size_t i = 0; i < count && !writer->err; i++) {
         uint8_t entry[SECTION_SIZE];
@@ -151,8 +151,8 @@ static void patch_u64(struct perfdata_writer *writer, uint64_t offset, uint64_t 
 static void write_attrs(struct perfdata_writer *writer, uint8_t *header)
 {
     const struct perfdata *data = writer->data;
-    uint64_t data_end = data->data_section.offset + data->data_section.size;
-    const struct section *attrs = &data->attr_section;
+    uint64_t data_end = data->header.records.offset + data->header.records.size;
+    const struct section *attrs = &data->header.attrs;
     uint64_t attrs_at = attrs->offset;
 
     if (attrs->offset >= data_end) {
@@ -162,7 +162,7 @@ static void write_attrs(struct perfdata_writer *writer, uint8_t *header)
     }
     writer_flush(writer);
     for (size_t i = 0; i < data->attrs.count; i++) {
-        const struct attr_ids *place = &data->attr_ids[i];
+        const struct attr_ids *place = &data->header.attr_ids[i];
         if (place->ids.offset < data_end || !place->ids.size)
             continue;
         patch_u64(writer, place->reference - attrs->offset + attrs_at, writer->offset);
@@ -174,17 +174,17 @@ void writer_finish_file_form(struct perfdata_writer *writer)
 {
     const struct perfdata *data = writer->data;
     uint8_t header[HEADER_SIZE];
-    const struct section types = section_at(data->header + HEADER_TYPES, data->swapped);
+    const struct section types = section_at(data->header.bytes + HEADER_TYPES, data->swapped);
 
-    memcpy(header, data->header, sizeof(header));
-    bytes_put_u64(header + HEADER_DATA + 8, writer->offset - data->data_section.offset,
+    memcpy(header, data->header.bytes, sizeof(header));
+    bytes_put_u64(header + HEADER_DATA + 8, writer->offset - data->header.records.offset,
                   data->swapped);
     /* A list of names that no perf has read since Linux 3.4; it does not come along. */
-    if (types.offset >= data->data_section.offset)
+    if (types.offset >= data->header.records.offset)
         memset(header + HEADER_TYPES, 0, SECTION_SIZE);
     write_features(writer, header);
     write_attrs(writer, header);
     writer_flush(writer);
     if (!writer->err)
-        writer->err = io_pwrite(writer->fd, header, data->header_size, 0);
+        writer->err = io_pwrite(writer->fd, header, data->header.size, 0);
 }

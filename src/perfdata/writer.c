@@ -148,7 +148,7 @@ void perfdata_writer_split(struct perfdata_writer *writer, const int *fds)
 static int begin(struct perfdata_writer *writer)
 {
     const struct perfdata *data = writer->data;
-    const struct section prefix = {0, data->data_section.offset};
+    const struct section prefix = {0, data->header.records.offset};
 
     if (writer->pipe && !data->pipe)
         return writer_begin_pipe(writer);
@@ -222,8 +222,8 @@ static bool is_obsolete(const struct perfdata_writer *writer, const struct perfd
 /* Bytes in the reader's buffer: those that lie side by side are written at once. */
 static void keep_bytes(struct perfdata_writer *writer, const uint8_t *bytes, size_t size)
 {
-    if (writer->part_fds && writer->part != writer->data->part)
-        enter_part(writer, writer->data->part);
+    if (writer->part_fds && writer->part != writer->data->files.part)
+        enter_part(writer, writer->data->files.part);
     if (!writer->run || bytes != writer->run + writer->run_size) {
         end_run(writer);
         writer->run = bytes;
@@ -238,7 +238,7 @@ int perfdata_keep(struct perfdata_writer *writer, const struct perfdata_record *
         return writer->err;
     keep_bytes(writer, record->bytes, record->size);
     /* The index is for the file with the header. */
-    if (record->type == PERFDATA_AUXTRACE && !writer->pipe && writer->data->part == 0 &&
+    if (record->type == PERFDATA_AUXTRACE && !writer->pipe && writer->data->files.part == 0 &&
         !writer->err)
         writer->err = note_moved(writer, record);
     if (record->payload) {
