@@ -22,7 +22,7 @@ static int add_events(struct place *place, struct process *process, uint64_t sta
         event->len = (uint32_t)(is_long ? left >> 32 : left);
         event->is_long = is_long;
         event->process = process->number;
-        process->change_count += model->is_change;
+        process->timeline.change_count += model->is_change;
         process->row.events += model->value != MAPPED_FILE;
         place->unwritten_count += model->value == MAPPED_FILE;
         start = event_end(event);
@@ -255,7 +255,8 @@ static int make_histories(struct place *place)
     int err = 0;
 
     for (size_t i = 0; i < place->process_count && !err; i++)
-        err = history_expect(&place->processes[i]->history, place->processes[i]->change_count);
+        err = history_expect(&place->processes[i]->history,
+                             place->processes[i]->timeline.change_count);
     for (uint32_t i = 0; i < place->event_count && !err; i++)
         if (place->events[i].is_change)
             err = history_add(&place->processes[place->events[i].process]->history, i);

@@ -27,9 +27,9 @@ static int compare_starts(const void *left, const void *right)
 
 static int add_life(struct process *first, struct process *life)
 {
-    if (!array_reserve(&first->lives, &first->life_capacity, first->life_count + 1))
+    if (!array_reserve(&first->lives.list, &first->lives.capacity, first->lives.count + 1))
         return -ENOMEM;
-    first->lives[first->life_count++] = life;
+    first->lives.list[first->lives.count++] = life;
     return 0;
 }
 
@@ -53,24 +53,24 @@ static int new_life(struct place *place, struct process *first, const struct sta
 
 struct process *lives_find(struct process *first, uint64_t time, uint64_t *since, uint64_t *until)
 {
-    size_t low = 1, high = first->life_count;
+    size_t low = 1, high = first->lives.count;
 
     *since = 0;
     *until = UINT64_MAX;
-    if (!first->lives)
+    if (!first->lives.list)
         return first;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (first->lives[middle]->begin <= time)
+        if (first->lives.list[middle]->begin <= time)
             low = middle + 1;
         else
             high = middle;
     }
     if (low > 1)
-        *since = first->lives[low - 1]->begin;
-    if (low < first->life_count)
-        *until = first->lives[low]->begin;
-    return first->lives[low - 1];
+        *since = first->lives.list[low - 1]->begin;
+    if (low < first->lives.count)
+        *until = first->lives.list[low]->begin;
+    return first->lives.list[low - 1];
 }
 
 struct process *lives_at(struct process *first, uint64_t time)
@@ -116,7 +116,7 @@ static int begin_lives(struct place *place, struct process *first, const struct 
     first->fork_time = 0;
     first->parent = NULL;
     for (size_t i = 0; i < count && !err; i++) {
-        struct process *last = first->lives[first->life_count - 1];
+        struct process *last = first->lives.list[first->lives.count - 1];
         const size_t next_mapping = mappings_before(first, mapping, starts[i].time);
         const size_t next_code = codes_before(first, code, starts[i].time);
         const bool empty = next_mapping == mapping && next_code == code && !last->forked;
@@ -124,7 +124,7 @@ static int begin_lives(struct place *place, struct process *first, const struct 
             err = new_life(place, first, &starts[i]);
         if (err)
             return err;
-        last = first->lives[first->life_count - 1];
+        last = first->lives.list[first->lives.count - 1];
         last->made = starts[i].time;
         mapping = next_mapping;
         code = next_code;
@@ -157,12 +157,12 @@ static int share_mappings(struct process *first)
 
 static void share_dumps(struct process *first)
 {
-    first->has_dump = false;
-    for (size_t i = 0; i < first->dump_count; i++) {
-        struct process *life = lives_at(first, first->dump_times[i]);
-        if (!life->has_dump || first->dump_times[i] < life->dump_time)
-            life->dump_time = first->dump_times[i];
-        life->has_dump = true;
+    first->dumps.any = false;
+    for (size_t i = 0; i < first->dumps.count; i++) {
+        struct process *life = lives_at(first, first->dumps.times[i]);
+        if (!life->dumps.any || first->dumps.times[i] < life->dumps.first)
+            life->dumps.first = first->dumps.times[i];
+        life->dumps.any = true;
     }
 }
 
@@ -191,11 +191,11 @@ static int share_codes(struct process *first)
         uint64_t since, until;
         struct process *life = lives_find(first, first->codes[i]->time, &since, &until);
         end = codes_before(first, i + 1, until);
-        while (next < first->life_count &&
-               (first->lives[next]->begin < life->begin || !first->lives[next]->has_dump))
+        while (next < first->lives.count && (first->lives.list[next]->begin < life->begin ||
+                                             !first->lives.list[next]->dumps.any))
             next++;
-        if (!life->has_dump && next < first->life_count)
-            life = first->lives[next];
+        if (!life->dumps.any && next < first->lives.count)
+            life = first->lives.list[next];
         if (life != first) {
             err = add_codes(life, first->codes + i, end - i);
             continue;

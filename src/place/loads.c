@@ -100,10 +100,10 @@ static size_t extent_of(const struct process *process, const struct code *code, 
 /* Nothing of the process is mapped earlier: its children would inherit what came after them. */
 static uint64_t first_possible_time(const struct process *process)
 {
-    uint64_t time = process->child_time;
+    uint64_t time = process->timeline.child_time;
 
-    if (process->has_dump && process->dump_time > time)
-        time = process->dump_time;
+    if (process->dumps.any && process->dumps.first > time)
+        time = process->dumps.first;
     if (process->made > time)
         time = process->made;
     return time;
@@ -165,7 +165,7 @@ static int load(struct place *place, struct process *process, const struct code 
                 struct neighbour *last)
 {
     const uint64_t end = code->addr + code->size;
-    const struct process *home = code->flags & CODE_SHARED ? process->family : process;
+    const struct process *home = code->flags & CODE_SHARED ? process->kin.family : process;
     const size_t extent = extent_of(home, code, last->extent);
     const uint32_t value = home->extents.biases[extent];
     uint64_t from = code->addr;
@@ -195,8 +195,8 @@ int loads_run(struct place *place, struct process *process, uint64_t time, bool 
     struct neighbour beside = {0};
     int err = 0;
 
-    while (process->next_load < process->load_count && !err &&
-           (last || process->loads[process->next_load]->time < time))
-        err = load(place, process, process->loads[process->next_load++], &beside);
+    while (process->timeline.next_load < process->load_count && !err &&
+           (last || process->loads[process->timeline.next_load]->time < time))
+        err = load(place, process, process->loads[process->timeline.next_load++], &beside);
     return err;
 }

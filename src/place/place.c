@@ -58,7 +58,7 @@ int place_add_mapping(struct place *place, const struct place_mapping *mapping)
                          .record = mapping->record,
                          .kind = mapping->kind};
     if (mapping->kind == PLACE_ANONYMOUS && mapping->file)
-        place->has_shared = process->maps_shared = true;
+        place->has_shared = process->kin.maps_shared = true;
     return 0;
 }
 
@@ -103,12 +103,12 @@ int place_add_dump(struct place *place, uint32_t pid, uint64_t time)
 
     if (!process)
         return -ENOMEM;
-    if (!array_reserve(&process->dump_times, &process->dump_capacity, process->dump_count + 1))
+    if (!array_reserve(&process->dumps.times, &process->dumps.capacity, process->dumps.count + 1))
         return -ENOMEM;
-    process->dump_times[process->dump_count++] = time;
-    if (!process->has_dump || time < process->dump_time)
-        process->dump_time = time;
-    process->has_dump = true;
+    process->dumps.times[process->dumps.count++] = time;
+    if (!process->dumps.any || time < process->dumps.first)
+        process->dumps.first = time;
+    process->dumps.any = true;
     return 0;
 }
 
@@ -178,8 +178,8 @@ static int make_rows(struct place *place)
         row->pid = process->pid;
         if (process->first == process)
             add_to_row(row, process);
-        for (size_t n = 1; process->first == process && n < process->life_count; n++)
-            add_to_row(row, process->lives[n]);
+        for (size_t n = 1; process->first == process && n < process->lives.count; n++)
+            add_to_row(row, process->lives.list[n]);
         place->row_count += row->files > 0;
     }
     qsort(place->rows, place->row_count, sizeof(*place->rows), compare_rows);
@@ -203,8 +203,8 @@ static int lay_out_pid(struct place *place, struct process *first)
         return 0;
     first->is_laid_out = true;
     err = windows_lay_out(place, first);
-    for (size_t n = 1; n < first->life_count && !err; n++)
-        err = windows_lay_out(place, first->lives[n]);
+    for (size_t n = 1; n < first->lives.count && !err; n++)
+        err = windows_lay_out(place, first->lives.list[n]);
     return err;
 }
 

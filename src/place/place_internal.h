@@ -48,56 +48,76 @@ struct extents {
     uint32_t *biases;          /* by extent: what the timeline calls the mapping of it */
 };
 
+/* All programs that a pid stood for, one after the other: lives.c. */
+struct lives {
+    struct process **list; /* by time; NULL: there is one */
+    size_t count, capacity;
+};
+
+/* When dumps that it writes were announced. */
+struct dumps {
+    bool any;
+    uint64_t first; /* no piece is older, as far as the recording tells */
+    uint64_t *times;
+    size_t count, capacity;
+};
+
+/* Whom it shares memory with: share.c. */
+struct kin {
+    bool maps_shared;         /* memory that others may have, too */
+    struct process *family;   /* the first of those that share memory with it; NULL: none does */
+    struct process **members; /* of the first: all that may live */
+    size_t member_count, member_capacity;
+    struct rangemap shared; /* stamp: number of the memory that it shares there */
+};
+
+/* How far the timeline has come: timeline.c, loads.c, events.c. */
+struct progress {
+    bool has_model; /* the model is kept */
+    size_t next_load;
+    size_t last_step;    /* of the timeline that concerns it */
+    size_t change_count; /* events for the history */
+    uint64_t child_time; /* of the last fork that it made, so far */
+};
+
 struct process {
     uint32_t pid;
-    uint32_t number;        /* among all */
-    struct process *first;  /* of those that the pid stood for one after the other; maybe itself */
-    struct process **lives; /* of the first: all of them, by time; NULL: it is the only one */
-    size_t life_count, life_capacity;
-    uint64_t begin;       /* of this one, 0 for the first */
-    uint64_t made;        /* by the last fork or exec in it; before there is nothing; 0: none */
-    uint32_t file_number; /* of the first: that the next file gets */
-    bool is_laid_out;     /* of the first: with all that follow it */
-    bool related;         /* has pieces, or is an ancestor or descendant of a process that has */
-    bool has_model;       /* `model` is kept */
-    bool holds_code;      /* has pieces, or inherited some */
-    bool has_dump, forked, maps_shared;
-    uint64_t dump_time; /* no piece is older, as far as the recording tells */
-    uint64_t *dump_times;
-    size_t dump_count, dump_capacity;
-    uint64_t exit_time;  /* of the first: of the last thread that ended, in any of its lives */
-    uint64_t fork_time;  /* of the last fork that made it */
-    uint64_t child_time; /* of the last fork that it made, so far in the timeline */
+    uint32_t number;       /* among all */
+    struct process *first; /* of those that the pid stood for one after the other; maybe itself */
+    struct lives lives;    /* of the first */
+    uint64_t begin;        /* of this one, 0 for the first */
+    uint64_t made;         /* by the last fork or exec in it; before there is nothing; 0: none */
+    bool forked;
+    uint64_t fork_time; /* of the last fork that made it */
+    uint64_t exit_time; /* of the first: of the last thread that ended, in any of its lives */
     struct process *parent;
+    bool related;    /* has pieces, or is an ancestor or descendant of a process that has */
+    bool holds_code; /* has pieces, or inherited some */
 
     struct mapping *mappings; /* by time once sorted */
     size_t mapping_count, mapping_capacity;
+    struct dumps dumps;
+    struct kin kin;
 
     struct code **codes; /* by time; those that are in a file */
     size_t code_count, code_capacity;
     bool disordered;     /* they did not come by time */
     struct code **loads; /* by time; what it can run, if not just `codes` */
     size_t load_count, load_capacity;
-    struct process *family;   /* the first of those that share memory with it; NULL: none does */
-    struct process **members; /* of the first: all that may live */
-    size_t member_count, member_capacity;
-    struct rangemap shared; /* stamp: number of the memory that it shares there, in share.c */
-    bool has_layers;        /* above the first */
-    bool has_tables;        /* some piece has unwind tables */
-    bool has_debug;         /* ... line tables */
+    bool has_layers; /* above the first */
+    bool has_tables; /* some piece has unwind tables */
+    bool has_debug;  /* ... line tables */
 
     struct names names;
     struct past past;
     struct extents extents;
+    uint32_t file_number;       /* of the first: that the next file gets */
+    bool is_laid_out;           /* of the first: with all that follow it */
     struct rangemap code_known; /* by reuse.c and fit.c, which come before all else */
     struct rangemap taken;      /* by its own files, and those beside which its family's lie */
     struct place_process row;   /* what becomes of this life; its files come one after the other */
-
-    /* State of the timeline. */
+    struct progress timeline;
     struct model model;
-    size_t next_load;
-    size_t last_step;    /* of the timeline that concerns it */
-    size_t change_count; /* events for the history */
     struct history history;
 };
 

@@ -41,14 +41,14 @@ void process_free(struct process *process)
 {
     if (!process)
         return;
-    free(process->lives);
-    free(process->dump_times);
+    free(process->lives.list);
+    free(process->dumps.times);
     free(process->mappings);
     free(process->codes);
-    if (process->family)
+    if (process->kin.family)
         free(process->loads);
-    free(process->members);
-    rangemap_clear(&process->shared);
+    free(process->kin.members);
+    rangemap_clear(&process->kin.shared);
     free(process->names.pieces);
     free(process->extents.codes);
     free(process->extents.table_codes);
@@ -87,7 +87,7 @@ static int compare_forks(const void *left, const void *right)
 static bool has_names(const struct process *process)
 {
     return process->code_count > 0 || process->load_count > 0 || process->names.symbol_count > 0 ||
-           process->maps_shared;
+           process->kin.maps_shared;
 }
 
 /* The maps of a process with code matter, and so do those that it inherited and those that inherit.
@@ -182,12 +182,12 @@ static int collect_ranges(struct process *process)
  */
 static int collect_for_family(const struct process *process)
 {
-    struct process *const family = process->family;
+    struct process *const family = process->kin.family;
     const struct process *child = process, *from = process->parent;
     int err = collect_mappings(family, process, UINT64_MAX);
 
     for (unsigned depth = 1; depth < ANCESTORS_MAX && !err; depth++) {
-        if (!from || from->family == family)
+        if (!from || from->kin.family == family)
             break;
         err = collect_mappings(family, from, child->fork_time);
         child = from;
@@ -254,7 +254,7 @@ void process_sort_mappings(struct process *process)
 /* What a process can run is what it logged, unless it shares memory. */
 static void set_loads(struct process *process)
 {
-    if (process->family)
+    if (process->kin.family)
         return;
     process->loads = process->codes;
     process->load_count = process->code_count;
@@ -290,15 +290,15 @@ int process_prepare_all(struct place *place)
             continue;
         }
         process->holds_code = process->load_count > 0;
-        process->has_model = needs_model(process);
+        process->timeline.has_model = needs_model(process);
         err = collect_ranges(process);
-        if (!err && process->family && process->family != process)
+        if (!err && process->kin.family && process->kin.family != process)
             err = collect_for_family(process);
     }
     /* What a child inherits its parent has to know; forks are in order of time, so from the last
      * one on. */
     for (size_t i = place->fork_count; i-- > 0;)
-        if (place->forks[i].child->has_model)
-            place->forks[i].parent->has_model = true;
+        if (place->forks[i].child->timeline.has_model)
+            place->forks[i].parent->timeline.has_model = true;
     return err;
 }

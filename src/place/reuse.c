@@ -47,10 +47,11 @@ static int collect_shared(struct process *process)
 {
     int err = 0;
 
-    for (size_t i = 0; i < process->mapping_count && process->maps_shared && !err; i++) {
+    for (size_t i = 0; i < process->mapping_count && process->kin.maps_shared && !err; i++) {
         const struct mapping *mapping = &process->mappings[i];
         if (mapping->kind == PLACE_ANONYMOUS && mapping->file)
-            err = rangemap_set(&process->shared, mapping->start, mapping->end, 0, mapping->file);
+            err =
+                rangemap_set(&process->kin.shared, mapping->start, mapping->end, 0, mapping->file);
     }
     return err;
 }
@@ -62,7 +63,7 @@ static struct process *keeper_of(const struct place *place, const struct code *c
     struct process *process = process_find(place, code->pid), *keeper = process;
 
     for (unsigned depth = 0; process && depth < ANCESTORS_MAX; depth++) {
-        if (rangemap_holds(&process->shared, code->addr, code->addr + code->size))
+        if (rangemap_holds(&process->kin.shared, code->addr, code->addr + code->size))
             keeper = process;
         process = process->parent;
     }
@@ -195,7 +196,7 @@ int place_mark_reused(struct place *place, struct code *const *codes, const uint
             mark(&reuse, codes[i]);
     for (size_t i = 0; i < place->process_count; i++) {
         rangemap_clear(&place->processes[i]->code_known);
-        rangemap_clear(&place->processes[i]->shared);
+        rangemap_clear(&place->processes[i]->kin.shared);
     }
     return err;
 }

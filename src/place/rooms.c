@@ -19,7 +19,7 @@ enum cover { COVER_NOTHING, COVER_DATA, COVER_MEMORY, COVERS };
 
 int rooms_take(struct process *process, uint64_t start, uint64_t end)
 {
-    struct process *family = process->family;
+    struct process *family = process->kin.family;
     int err = rangemap_set(&process->taken, start, end, 0, 0);
 
     /* Whoever comes later has to look at it: of its family a process maps all files. */
@@ -30,13 +30,13 @@ int rooms_take(struct process *process, uint64_t start, uint64_t end)
 
 int rooms_take_inherited(const struct process *process)
 {
-    struct process *const family = process->family;
+    struct process *const family = process->kin.family;
     const struct process *from = process;
     int err = 0;
 
     for (unsigned depth = 1; family && depth < ANCESTORS_MAX && !err; depth++) {
         from = from->parent;
-        if (!from || from->family == family)
+        if (!from || from->kin.family == family)
             break;
         for (size_t i = 0; i < from->extents.count && !err; i++)
             err = rangemap_set(&family->taken, from->extents.list[i].addr,
@@ -64,8 +64,8 @@ static const struct range *obstacle(const struct process *process, enum cover co
         range = first_in(&process->past.memory, start, end);
     for (unsigned depth = 0; owner && !range && depth < ANCESTORS_MAX; depth++) {
         range = first_in(&owner->taken, start, end);
-        if (!range && owner->family)
-            range = first_in(&owner->family->taken, start, end);
+        if (!range && owner->kin.family)
+            range = first_in(&owner->kin.family->taken, start, end);
         owner = owner->parent;
     }
     return range;

@@ -102,12 +102,13 @@ static int list_memories(struct sharing *sharing)
 
 static int join(struct process *process, struct process *family)
 {
-    if (process->family)
+    if (process->kin.family)
         return 0;
-    process->family = family;
-    if (!array_reserve(&family->members, &family->member_capacity, family->member_count + 1))
+    process->kin.family = family;
+    if (!array_reserve(&family->kin.members, &family->kin.member_capacity,
+                       family->kin.member_count + 1))
         return -ENOMEM;
-    family->members[family->member_count++] = process;
+    family->kin.members[family->kin.member_count++] = process;
     return 0;
 }
 
@@ -115,22 +116,24 @@ static int run_step(struct sharing *sharing, const struct step *step)
 {
     if (!step->process) {
         const struct fork *fork = &sharing->place->forks[step->number];
-        int err = rangemap_copy(&fork->child->shared, &fork->parent->shared);
-        if (!err && fork->child->shared.count > 0)
-            err = join(fork->child, fork->parent->family);
+        int err = rangemap_copy(&fork->child->kin.shared, &fork->parent->kin.shared);
+        if (!err && fork->child->kin.shared.count > 0)
+            err = join(fork->child, fork->parent->kin.family);
         return err;
     }
     struct process *process = step->process;
     const struct mapping *mapping = &process->mappings[step->number];
     if (!is_shared(mapping))
-        return process->family ? rangemap_unset(&process->shared, mapping->start, mapping->end) : 0;
+        return process->kin.family
+                   ? rangemap_unset(&process->kin.shared, mapping->start, mapping->end)
+                   : 0;
     const struct memory key = {.number = mapping->file};
     const struct memory *memory =
         bsearch(&key, sharing->memories, sharing->memory_count, sizeof(key), compare_numbers);
     struct process *first = memory->first;
-    const int err = join(process, first->family ? first->family : first);
+    const int err = join(process, first->kin.family ? first->kin.family : first);
     return err ? err
-               : rangemap_set(&process->shared, mapping->start, mapping->end, 0, mapping->file);
+               : rangemap_set(&process->kin.shared, mapping->start, mapping->end, 0, mapping->file);
 }
 
 /* All that may be in shared memory. */
@@ -140,16 +143,17 @@ static int list_loads(struct sharing *sharing)
     size_t count = 0;
 
     for (size_t i = 0; i < place->process_count; i++)
-        count += place->processes[i]->family ? place->processes[i]->code_count : 0;
+        count += place->processes[i]->kin.family ? place->processes[i]->code_count : 0;
     struct load *loads = sharing->loads = array_new(count, sizeof(*loads));
     if (!loads)
         return -ENOMEM;
     for (size_t i = 0; i < place->process_count; i++) {
         struct process *process = place->processes[i];
-        for (size_t n = 0; process->family && n < process->code_count; n++, sharing->load_count++)
+        for (size_t n = 0; process->kin.family && n < process->code_count;
+             n++, sharing->load_count++)
             loads[sharing->load_count] = (struct load){
                 .code = process->codes[n], .process = process, .order = sharing->load_count};
-        rangemap_clear(&process->shared);
+        rangemap_clear(&process->kin.shared);
     }
     array_sort(loads, count, sizeof(*loads), compare_loads);
     return 0;
@@ -167,7 +171,7 @@ static int add_load(struct process *process, struct code *code)
 static uint64_t memory_of(const struct process *process, const struct code *code)
 {
     const struct range *range =
-        rangemap_get(&process->shared, rangemap_find(&process->shared, code->addr));
+        rangemap_get(&process->kin.shared, rangemap_find(&process->kin.shared, code->addr));
 
     return range && range->start <= code->addr && range->end >= code->addr + code->size
                ? range->stamp
@@ -185,18 +189,18 @@ static bool has_ended(const struct process *process, uint64_t time)
 /* Gives a piece to all that have its memory, or to the one that logged it. */
 static int give(struct sharing *sharing, const struct load *load)
 {
-    struct process *family = load->process->family;
+    struct process *family = load->process->kin.family;
     const uint64_t memory = memory_of(load->process, load->code);
     int err = 0;
 
     if (!memory || sharing->given >= GIVEN_MAX)
         return add_load(load->process, load->code);
     load->code->flags |= CODE_SHARED;
-    for (size_t i = 0; i < family->member_count && !err;) {
-        struct process *member = family->members[i];
+    for (size_t i = 0; i < family->kin.member_count && !err;) {
+        struct process *member = family->kin.members[i];
         sharing->given++;
         if (member != load->process && has_ended(member, load->code->time)) {
-            family->members[i] = family->members[--family->member_count];
+            family->kin.members[i] = family->kin.members[--family->kin.member_count];
             continue;
         }
         if (memory_of(member, load->code) == memory)
@@ -230,18 +234,18 @@ static int lay_out(struct sharing *sharing)
     int err = 0;
 
     for (size_t i = 0; i < place->process_count; i++)
-        if (place->processes[i]->family)
+        if (place->processes[i]->kin.family)
             place->processes[i]->code_count = 0;
     for (size_t i = 0; i < sharing->load_count && !err; i++) {
         const struct load *load = &sharing->loads[i];
         struct process *to =
-            load->code->flags & CODE_SHARED ? load->process->family : load->process;
+            load->code->flags & CODE_SHARED ? load->process->kin.family : load->process;
         if (!array_reserve(&to->codes, &to->code_capacity, to->code_count + 1))
             return -ENOMEM;
         to->codes[to->code_count++] = load->code;
     }
     for (size_t i = 0; i < place->process_count; i++)
-        rangemap_clear(&place->processes[i]->shared);
+        rangemap_clear(&place->processes[i]->kin.shared);
     return err;
 }
 

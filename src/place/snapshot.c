@@ -261,7 +261,7 @@ static int add_named(struct process *process)
     for (size_t i = 0; i < process->names.piece_count; i++)
         process->codes[process->code_count++] = &process->names.pieces[i];
     int err = order_codes(process->codes, process->code_count, ORDER_TIME);
-    if (!process->family || err)
+    if (!process->kin.family || err)
         return err;
     if (!array_reserve(&process->loads, &process->load_capacity,
                        process->load_count + process->names.piece_count))

@@ -23,10 +23,10 @@ static void find_last_steps(const struct place *place, const struct step *steps,
 {
     for (size_t i = 0; i < count; i++) {
         if (steps[i].process) {
-            steps[i].process->last_step = i;
+            steps[i].process->timeline.last_step = i;
         } else {
-            place->forks[steps[i].number].child->last_step = i;
-            place->forks[steps[i].number].parent->last_step = i;
+            place->forks[steps[i].number].child->timeline.last_step = i;
+            place->forks[steps[i].number].parent->timeline.last_step = i;
         }
     }
 }

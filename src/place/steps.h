@@ -13,8 +13,8 @@ struct step {
 };
 
 /*
- * All steps of the related processes; sets process->last_step. The caller frees *out, also after an
- * error. 0 or -ENOMEM.
+ * All steps of the related processes; sets process->timeline.last_step. The caller frees *out, also
+ * after an error. 0 or -ENOMEM.
  */
 int steps_collect(const struct place *place, struct step **out, size_t *count);
 

@@ -30,10 +30,10 @@ static int map_file(struct place *place, struct process *process, const struct m
     int err = 0;
 
     if (process->holds_code &&
-        (!process->has_model ||
+        (!process->timeline.has_model ||
          rangemap_overlaps(&process->model.covered, mapping->start, mapping->end)))
         err = events_add_file(place, process, mapping);
-    if (!process->has_model)
+    if (!process->timeline.has_model)
         return err;
     if (!err)
         err = rangemap_set(&process->model.ranges, mapping->start, mapping->end, MAPPED_FILE,
@@ -91,9 +91,9 @@ static int run_fork(struct place *place, const struct fork *fork)
 
     if (!err)
         err = loads_run(place, fork->child, fork->time, false);
-    if (!err && fork->child->has_model)
+    if (!err && fork->child->timeline.has_model)
         err = model_copy(&fork->child->model, &fork->parent->model);
-    fork->parent->child_time = fork->time;
+    fork->parent->timeline.child_time = fork->time;
     if (fork->parent->holds_code)
         fork->child->holds_code = true;
     return err;
@@ -132,7 +132,7 @@ static int run_step(struct place *place, const struct step *step)
 /* After its last step a process has only loads to come, and then its model is of no use. */
 static int end_process(struct place *place, struct process *process, size_t step)
 {
-    if (process->last_step != step)
+    if (process->timeline.last_step != step)
         return 0;
     int err = loads_run(place, process, 0, true);
     model_clear(&process->model);
