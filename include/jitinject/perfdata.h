@@ -53,7 +53,8 @@ enum perfdata_feature {
 
 struct perfdata;
 
-/* One event of the recording (perf_event_attr), as far as anybody here needs it. */
+/* One event of the recording: perf_event_attr of include/uapi/linux/perf_event.h, as far as anybody
+ * here needs it. */
 struct perfdata_attr {
     uint32_t type, size;
     uint64_t config;
@@ -63,7 +64,7 @@ struct perfdata_attr {
     bool sample_id_all, use_clockid, tracks_mmap; /* mmap or mmap2 bit */
     bool takes_samples;                           /* false for the software dummy event */
     bool takes_stacks; /* copies of the stack, through which readers find their way by tables */
-    uint64_t *ids;
+    uint64_t *ids;     /* owned by the perfdata */
     size_t id_count;
 };
 
@@ -106,8 +107,8 @@ struct perfdata_kernel_file {
 const struct perfdata_kernel_file *perfdata_kernel_files(const struct perfdata *data,
                                                          size_t *count);
 
-/* In pipe form the attrs come as records: complete only after a first full pass with perfdata_next.
- */
+/* Owned by the perfdata, as all that is returned here is. In pipe form the attrs come as records:
+ * complete, and in their place, only after a first full pass with perfdata_next. */
 const struct perfdata_attr *perfdata_attrs(const struct perfdata *data, size_t *count);
 bool perfdata_swapped(const struct perfdata *data);
 /* The HEADER_ARCH string ("x86_64", "aarch64", ...) as uname -m, or NULL if not recorded. */
@@ -144,8 +145,8 @@ struct perfdata_record {
                          copies them */
 };
 
-/* Starts over at the first record. 0 or a negative errno. */
-int perfdata_rewind(struct perfdata *data);
+/* Starts over at the first record. */
+void perfdata_rewind(struct perfdata *data);
 /*
  * 1: *record is set; 0: the end of the data; <0: reported, -EBADMSG (a record of impossible size,
  * data cut, a zstd stream that is broken) or of the disk. COMPRESSED records are not delivered,
@@ -283,6 +284,12 @@ void perfdata_writer_free(struct perfdata_writer *writer);
  */
 void perfdata_writer_split(struct perfdata_writer *writer, const int *fds);
 
+/*
+ * What follows returns 0 or a negative errno; after a failure nothing more is written, and each
+ * returns the first one. What is wrong with the input is reported, and a failed write is the
+ * caller's to report.
+ */
+
 /* Copies the record byte for byte, with its payload. `record` is the one that perfdata_next
  * returned last. */
 int perfdata_keep(struct perfdata_writer *writer, const struct perfdata_record *record);
@@ -291,7 +298,7 @@ int perfdata_keep_samples(struct perfdata_writer *writer, const struct perfdata_
 
 /*
  * Writes an mmap2 event of user mode (prot and flags as given) with the complete sample id of the
- * attr that tracks mappings, at `time`. Names up to PATH_MAX - 1 bytes.
+ * attr that tracks mappings, at `time` in ns. Names up to PATH_MAX - 1 bytes, or -ENAMETOOLONG.
  */
 int perfdata_write_mapping(struct perfdata_writer *writer, const struct perfdata_mapping *mapping,
                            uint64_t time);
@@ -301,11 +308,11 @@ int perfdata_write_mapping(struct perfdata_writer *writer, const struct perfdata
 int perfdata_write_build_id(struct perfdata_writer *writer, const uint8_t id[20],
                             const char *filename);
 
-/* Waits until a write that was begun is done: 0, or the negative errno of the first that failed. */
+/* Waits until all that was handed over is written, as far as it is written behind the caller. */
 int perfdata_writer_wait(struct perfdata_writer *writer);
-/* Writes the features (table, payloads, the AUXTRACE index moved) and the header. 0 or a negative
- * errno. */
+/* Writes the features (table, payloads, the AUXTRACE index moved) and the header. */
 int perfdata_writer_finish(struct perfdata_writer *writer);
+
 bool perfdata_writer_is_pipe(const struct perfdata_writer *writer);
 /* What a thread that it may have has taken of a processor, in ns, once it is finished. */
 uint64_t perfdata_writer_cpu(const struct perfdata_writer *writer);

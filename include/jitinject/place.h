@@ -111,7 +111,7 @@ void place_fit_free(struct place_fit *fit);
 void place_fit_sample(struct place_fit *fit, uint32_t pid, uint64_t addr, uint64_t time);
 struct place_bounds place_fit_bounds(const struct place_fit *fit, uint16_t source);
 
-/* Does the work. 0 or a negative errno. */
+/* Does the work, once. 0 or -ENOMEM, also where there are more pieces than numbers of 32 bits. */
 int place_run(struct place *place);
 
 /* A run of pieces with small gaps: one section of the file. offset - addr is one number for a file
@@ -152,6 +152,7 @@ struct place_file {
  */
 #define PLACE_TEXT_OFFSET 0x10000
 
+/* After place_run; this and what follows is owned by the place. */
 const struct place_file *place_files(const struct place *place, size_t *count);
 
 /* A mapping event to slip in. */

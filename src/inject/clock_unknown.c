@@ -81,8 +81,9 @@ static int take_samples(struct recording *recording, struct place_fit *fit)
 {
     struct perfdata_record record;
     struct perfdata_sample sample;
-    int got, err = perfdata_rewind(recording->data);
+    int got, err = 0;
 
+    perfdata_rewind(recording->data);
     while (!err && (got = perfdata_next(recording->data, &record)) != 0) {
         if (got < 0)
             err = got;

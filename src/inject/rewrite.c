@@ -166,8 +166,9 @@ static int rewrite_next(struct rewrite *rewrite)
 
 static int rewrite_all(struct rewrite *rewrite)
 {
-    int got, err = perfdata_rewind(rewrite->recording->data);
+    int got, err = 0;
 
+    perfdata_rewind(rewrite->recording->data);
     while (!err && (got = rewrite_next(rewrite)) != 0)
         err = got < 0 ? got : 0;
     if (!err)

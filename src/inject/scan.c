@@ -200,8 +200,9 @@ static int scan_next(struct scan *scan)
 int scan_records(struct recording *recording)
 {
     struct scan scan = {.recording = recording};
-    int got, err = perfdata_rewind(recording->data);
+    int got, err = 0;
 
+    perfdata_rewind(recording->data);
     /* Maps are looked for where there is something to name, be it only in a call chain. */
     recording->tally.with_processes = recording->options->perf_map;
     while (!err && (got = scan_next(&scan)) != 0)

@@ -17,11 +17,10 @@ enum {
     AGAIN = 2,   /* a compressed record was begun: look into it */
 };
 
-int perfdata_rewind(struct perfdata *data)
+void perfdata_rewind(struct perfdata *data)
 {
     parts_enter(data, 0);
     data->number = 0;
-    return 0;
 }
 
 /*

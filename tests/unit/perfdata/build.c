@@ -329,7 +329,7 @@ static struct pass make_pass(struct opened *opened, bool at_once)
     struct perfdata_record record;
     struct perfdata_sample sample;
 
-    assert_int_equal(perfdata_rewind(opened->data), 0);
+    perfdata_rewind(opened->data);
     while (pass.end == 1) {
         if (at_once && perfdata_next_samples(opened->data, &samples)) {
             assert_true(samples.count > 0);
@@ -362,6 +362,6 @@ uint64_t opened_check_samples(struct opened *opened)
     assert_int_equal(single.samples, several.samples);
     assert_int_equal(single.size, several.size);
     assert_int_equal(single.hash, several.hash);
-    assert_int_equal(perfdata_rewind(opened->data), 0);
+    perfdata_rewind(opened->data);
     return several.at_once;
 }
