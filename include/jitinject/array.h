@@ -36,4 +36,7 @@ bool array_reserve_bytes(void **items, size_t *capacity, size_t need, size_t ite
 void array_sort(void *items, size_t count, size_t item_size,
                 int (*compare)(const void *, const void *));
 
+/* For items that are uint64_t: their order, as array_sort(), qsort() and bsearch() ask for it. */
+int array_compare_u64(const void *left, const void *right);
+
 #endif /* JITINJECT_ARRAY_H */

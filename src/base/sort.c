@@ -5,6 +5,7 @@
  */
 #include "jitinject/array.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -107,4 +108,11 @@ void array_sort(void *items, size_t count, size_t item_size,
     if (!sort_items(&sort, count))
         qsort(items, count, item_size, compare);
     array_free(sort.buffer, sort.capacity, item_size);
+}
+
+int array_compare_u64(const void *left, const void *right)
+{
+    const uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+
+    return (a > b) - (a < b);
 }

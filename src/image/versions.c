@@ -114,13 +114,6 @@ static int compare_tables(const void *left, const void *right)
     return (a->start > b->start) - (a->start < b->start);
 }
 
-static int compare_edges(const void *left, const void *right)
-{
-    const uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-
-    return (a > b) - (a < b);
-}
-
 /* Tells each piece its tables; where they overlap, the first one counts. */
 static void link_tables(struct versions *versions)
 {
@@ -321,7 +314,7 @@ static int collect_edges(struct job *job, struct version *first, const struct ve
         }
     }
     if (!err)
-        qsort(job->edges, job->edge_count, sizeof(*job->edges), compare_edges);
+        qsort(job->edges, job->edge_count, sizeof(*job->edges), array_compare_u64);
     return err;
 }
 

@@ -35,13 +35,6 @@ struct rewrite {
     struct count *count;
 };
 
-static int compare_numbers(const void *left, const void *right)
-{
-    uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-
-    return (a > b) - (a < b);
-}
-
 /* Markers whose dump was read and anonymous mappings that add nothing. */
 static int collect_dropped(struct rewrite *rewrite)
 {
@@ -58,7 +51,7 @@ static int collect_dropped(struct rewrite *rewrite)
         if (recording->markers[i].dump != NO_DUMP)
             rewrite->dropped[rewrite->dropped_count++] = recording->markers[i].record;
     array_sort(rewrite->dropped, rewrite->dropped_count, sizeof(*rewrite->dropped),
-               compare_numbers);
+               array_compare_u64);
     return 0;
 }
 

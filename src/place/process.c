@@ -110,13 +110,6 @@ static void relate(struct place *place)
             place->forks[i].child->related = true;
 }
 
-static int compare_files(const void *left, const void *right)
-{
-    uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-
-    return (a > b) - (a < b);
-}
-
 /* The files that `from` has mapped code of, sorted; NULL when memory is out. */
 static uint64_t *list_libraries(const struct process *from, size_t *count)
 {
@@ -128,7 +121,7 @@ static uint64_t *list_libraries(const struct process *from, size_t *count)
     for (size_t i = 0; i < from->mapping_count; i++)
         if (from->mappings[i].kind == PLACE_FILE)
             files[(*count)++] = from->mappings[i].file;
-    qsort(files, *count, sizeof(*files), compare_files);
+    qsort(files, *count, sizeof(*files), array_compare_u64);
     return files;
 }
 
@@ -150,7 +143,7 @@ static int collect_mappings(struct process *process, const struct process *from,
             mapping->time >= process->loads[0]->time)
             err = rangemap_set(&process->past.late_files, mapping->start, mapping->end, 0, 0);
         if (!err && mapping->kind != PLACE_ANONYMOUS &&
-            bsearch(&mapping->file, libraries, count, sizeof(*libraries), compare_files))
+            bsearch(&mapping->file, libraries, count, sizeof(*libraries), array_compare_u64))
             err = rangemap_set(&process->past.libraries, mapping->start, mapping->end, 0, 0);
     }
     free(libraries);

@@ -99,16 +99,9 @@ static int run_fork(struct place *place, const struct fork *fork)
     return err;
 }
 
-static int compare_records(const void *left, const void *right)
-{
-    uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-
-    return (a > b) - (a < b);
-}
-
 static int finish(struct place *place)
 {
-    array_sort(place->dropped, place->dropped_count, sizeof(*place->dropped), compare_records);
+    array_sort(place->dropped, place->dropped_count, sizeof(*place->dropped), array_compare_u64);
     for (size_t i = 0; i < place->process_count; i++)
         model_clear(&place->processes[i]->model);
     return events_finish(place);
