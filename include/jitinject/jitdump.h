@@ -65,8 +65,15 @@ struct jitdump_span {
 };
 
 /* `size` bytes at `offset` of a dump, or NULL if the span has not all of them. */
-const uint8_t *jitdump_span_at(const struct jitdump_span *span, const struct jitdump *dump,
-                               uint64_t offset, uint64_t size);
+static inline const uint8_t *jitdump_span_at(const struct jitdump_span *span,
+                                             const struct jitdump *dump, uint64_t offset,
+                                             uint64_t size)
+{
+    if (span->dump != dump || offset < span->offset || offset - span->offset > span->size ||
+        size > span->size - (offset - span->offset))
+        return NULL;
+    return span->bytes + (offset - span->offset);
+}
 
 /* Bytes that were read last: records that lie side by side share a read. All zero: empty. */
 struct jitdump_view {

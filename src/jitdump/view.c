@@ -15,15 +15,6 @@
 /* ... and where they were far, so that most records come with one read. */
 #define AHEAD_FAR ((size_t)4 << 10)
 
-const uint8_t *jitdump_span_at(const struct jitdump_span *span, const struct jitdump *dump,
-                               uint64_t offset, uint64_t size)
-{
-    if (span->dump != dump || offset < span->offset || offset - span->offset > span->size ||
-        size > span->size - (offset - span->offset))
-        return NULL;
-    return span->bytes + (offset - span->offset);
-}
-
 void jitdump_view_release(struct jitdump_view *view)
 {
     free(view->buffer);
