@@ -63,6 +63,8 @@ int place_add_exec(struct place *place, uint32_t pid, uint64_t time);
 int place_add_exit(struct place *place, uint32_t pid, uint64_t time);
 int place_add_dump(struct place *place, uint32_t pid, uint64_t time);
 int place_add_codes(struct place *place, struct code *codes, size_t count);
+/* Whether anything was added of a process. */
+bool place_has_process(const struct place *place, uint32_t pid);
 /* Makes room for so many pieces of a process: adding them moves none. 0 or -ENOMEM. */
 int place_expect_codes(struct place *place, uint32_t pid, size_t count);
 

@@ -101,6 +101,13 @@ static int try_candidate(struct recording *recording, const struct claim *claim,
     return is_of_no_use(err) ? 0 : err;
 }
 
+/* Whether anything was recorded of a process, be it only samples. */
+static bool is_recorded(const struct recording *recording, uint32_t pid)
+{
+    return place_has_process(recording->place, pid) ||
+           rangemap_overlaps(&recording->tally.processes, pid, pid + UINT64_C(1));
+}
+
 /* A dump that the user gave to a process: it stands for whatever dumps the recording names there.
  */
 static int take_given(struct recording *recording, const struct inject_dump *given)
@@ -108,6 +115,14 @@ static int take_given(struct recording *recording, const struct inject_dump *giv
     struct jitdump *file = NULL;
     dev_t device;
     ino_t inode;
+
+    if (!is_recorded(recording, given->pid)) {
+        diag_report(recording->diag, DIAG_WARNING, given->path, DIAG_NO_OFFSET,
+                    "given as the dump of process %u, which is not in the recording: left out; "
+                    "--dump takes the number that a process has there",
+                    given->pid);
+        return 0;
+    }
     int err = ahead_open(recording->ahead, given->path, given->path, recording->diag, &file);
 
     if (err) {

@@ -203,8 +203,10 @@ int scan_records(struct recording *recording)
     int got, err = 0;
 
     perfdata_rewind(recording->data);
-    /* Maps are looked for where there is something to name, be it only in a call chain. */
-    recording->tally.with_processes = recording->options->perf_map;
+    /* Maps are looked for where there is something to name, be it only in a call chain; and a
+     * process with a dump that is given may have nothing but samples. */
+    recording->tally.with_processes =
+        recording->options->perf_map || recording->options->dump_count > 0;
     while (!err && (got = scan_next(&scan)) != 0)
         err = got < 0 ? got : 0;
     scout_free(scan.scout);

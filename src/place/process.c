@@ -230,6 +230,11 @@ void process_link(struct place *place)
     }
 }
 
+bool place_has_process(const struct place *place, uint32_t pid)
+{
+    return process_find(place, pid);
+}
+
 uint64_t place_fork_time(struct place *place, uint32_t pid)
 {
     process_link(place);
