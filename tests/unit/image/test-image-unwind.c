@@ -916,6 +916,25 @@ static void test_replaced_code(void **state)
     free(text);
 }
 
+/* The first and the last piece have nothing in common but what lies over both. */
+static void test_chain_of_replaced_code(void **state)
+{
+    struct fixture *fixture = *state;
+    static const uint64_t functions[][2] = {
+        {OFFSET, 0x10}, {OFFSET + 0x10, 0x10}, {OFFSET + 0x20, 0x10}, {OFFSET + 0x30, 0x10}};
+
+    fixture_add_extent(fixture, BASE, 0x200, OFFSET);
+    add_version(fixture, 0, BASE, 4, 16);
+    add_version(fixture, 1, BASE + 0x10, 5, 32);
+    add_version(fixture, 0, BASE + 0x20, 6, 64);
+    write_image(fixture, &fixture_x86_64);
+    assert_functions(fixture, functions, 4, false);
+    assert_int_equal(fixture->stats.unwind_dropped, 0);
+    char *text = read_frames(fixture);
+    assert_int_equal(count_of(text, "DW_CFA_def_cfa_expression"), 2);
+    free(text);
+}
+
 /* What unwinders do without a table is said in its stead. */
 static void test_replaced_code_without_table(void **state)
 {
@@ -1068,6 +1087,7 @@ int main(void)
         fixture_test(test_scattered),
         fixture_test(test_exchanged),
         fixture_test(test_replaced_code),
+        fixture_test(test_chain_of_replaced_code),
         fixture_test(test_replaced_code_without_table),
         fixture_test(test_replaced_code_of_the_same_bytes),
         fixture_test(test_code_that_was_replaced_often),
