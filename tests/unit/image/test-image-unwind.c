@@ -971,6 +971,8 @@ static void test_replaced_code_of_the_same_bytes(void **state)
     char *text = read_frames(fixture);
     assert_int_equal(count_of(text, "DW_CFA_def_cfa_sf: r7 (rsp) ofs 16"), 1);
     assert_int_equal(count_of(text, "DW_CFA_undefined: r16 (rip)"), 1);
+    /* Each entry has a CFA, though that of the second one means nothing. */
+    assert_int_equal(count_of(text, "DW_CFA_def_cfa_sf"), 2);
     assert_null(strstr(text, "expression"));
     free(text);
 }
