@@ -22,6 +22,8 @@ FROM_DEBIAN = {"other-perf-inject", "samply"}  # of sid, by DEBIAN_TOOL
 MORE_TOOLS = ["cp", "input"]
 SLOW = 10  # seconds
 MEMORY = 64 << 20  # of a tool, beside what it writes; bytes
+# So much more is touched than a run takes: some of it is lent again before the run comes to it.
+TOUCH = 3
 OTHER_PERF_UP_TO = 20000  # functions: half a minute
 
 KILLED = "137"  # the exit status of timeout then
@@ -207,11 +209,13 @@ class Recording:
         if args.samples:
             self.command += ["--samples", str(args.samples)]
         subprocess.run(self.command, check=True)
+        os.sync()  # a disk that is busy with it would be part of the first runs
         self.data = os.path.join(self.directory, "perf.data")
         self.dumps = sorted(entry.path for entry in os.scandir(self.directory)
                             if entry.name.startswith("jit-"))
         self.files = {self.data, *self.dumps}
-        self.touch = min(sum(map(os.path.getsize, self.files)) + MEMORY, machine.spare_memory())
+        size = sum(map(os.path.getsize, self.files)) + MEMORY
+        self.touch = min(TOUCH * size, machine.spare_memory())
 
     def read(self):
         """So that each run finds the files in memory."""
