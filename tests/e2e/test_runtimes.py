@@ -9,6 +9,7 @@ import struct
 import sys
 import tempfile
 
+import profiles
 import recording
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -133,8 +134,9 @@ def python(suite, version):
         if not tool:
             recording.skip(f"CPython {version} is run by the program that DEBIAN_TOOL names")
         root = os.environ.get("DEBIAN_TOOL_DIR", os.path.expanduser("~/.cache/debian-tool"))
-        return ["env", f"PYTHONHOME={root}/{suite}/usr", tool, suite, "python3", "python3",
-                "-X", "perf_jit", workload("hot.py")]
+        run = ["env", f"PYTHONHOME={root}/{suite}/usr", tool, suite, "python3", "python3"]
+        profiles.run([*run, "--version"])  # what the tool installs first is no part of the profile
+        return [*run, "-X", "perf_jit", workload("hot.py")]
     return command
 
 
